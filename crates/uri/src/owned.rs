@@ -57,7 +57,6 @@ impl UriBuf {
     }
 
     /// Splits the text into its parts.
-    #[must_use]
     pub fn parts(&self) -> Parts<'_, str> {
         split(&self.0)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::support::{Numbers, Run, command, ok, output, run, run_in_chunks, tangle, tool};
+use crate::support::{Numbers, Run, command, ok, output, printed, run, run_in_chunks, tangle, tool};
 
 fn json(args: &[&str], input: &[u8]) -> Value {
     let mut all = vec!["audit", "--format", "json"];
@@ -65,9 +65,9 @@ fn the_counts_are_those_of_a_naive_program() {
 #[test]
 fn the_report_does_not_depend_on_where_reads_end() {
     let input = tangle(8, 20_000);
-    let whole = run(&["audit"], &input);
+    let whole = run("audit", &input);
     for chunk in [1, 7, 97, 1000] {
-        assert_eq!(run_in_chunks(&["audit"], &input, chunk), whole, "in pieces of {chunk}");
+        assert_eq!(run_in_chunks("audit", &input, chunk), whole, "in pieces of {chunk}");
     }
 }
 
@@ -91,10 +91,10 @@ fn the_text_fits_its_width_and_moves_no_cursor() {
     // Windows has no locale in the environment, and its consoles show UTF-8.
     let plain = if cfg!(windows) { '\u{2588}' } else { '#' };
     for (locale, full) in [("C", plain), ("C.UTF-8", '\u{2588}')] {
-        let child = command(&["audit"]).env("COLUMNS", "72").env("LC_ALL", locale).spawn().unwrap();
+        let child = command("audit").env("COLUMNS", "72").env("LC_ALL", locale).spawn().unwrap();
         let run = Run::from(output(child, input, usize::MAX));
         assert_eq!((run.err.as_str(), run.code), ("", Some(0)));
-        let text = String::from_utf8(run.out).unwrap();
+        let text = run.text();
         assert!(text.contains(full), "{text}");
         assert!(text.contains("\\u{1b}[31m%00\\u{202e}"), "{text}");
         assert!(!text.contains('\x1B'));
@@ -109,7 +109,7 @@ fn digits_are_grouped_and_the_shortest_bar_is_seen() {
     let input = format!("%00%\n{}", "%41\n".repeat(299_999));
     let plain = if cfg!(windows) { '\u{258F}' } else { '#' };
     for (locale, shortest) in [("C", plain), ("C.UTF-8", '\u{258F}')] {
-        let child = command(&["audit"]).env("LC_ALL", locale).spawn().unwrap();
+        let child = command("audit").env("LC_ALL", locale).spawn().unwrap();
         let text = String::from_utf8(output(child, input.as_bytes(), usize::MAX).stdout).unwrap();
         assert!(text.starts_with("300,000 lines in 1 file, 1,200,001 bytes, the longest of 4\n"), "{text}");
         assert!(text.ends_with(&format!("<0.01% {shortest}\n")), "{text}");
@@ -118,13 +118,13 @@ fn digits_are_grouped_and_the_shortest_bar_is_seen() {
 
 #[test]
 fn one_is_not_several() {
-    assert_eq!(run(&["audit"], "").code, Some(0));
-    let text = String::from_utf8(run(&["audit"], "%").out).unwrap();
+    assert_eq!(run("audit", "").code, Some(0));
+    let text = printed("audit", "%");
     assert!(
         text.starts_with("1 line in 1 file, 1 byte, the longest of 1\n0 escapes, in 0 lines (0.00%)\n"),
         "{text}"
     );
-    let text = String::from_utf8(run(&["audit", "-0"], "%41").out).unwrap();
+    let text = printed("audit -0", "%41");
     assert!(
         text.starts_with("1 record in 1 file, 3 bytes, the longest of 3\n1 escape, in 1 record (100.00%)\n"),
         "{text}"

@@ -1,11 +1,11 @@
 //! Tests `pct check`: findings, their positions, the summary and the exit codes.
 
-use crate::support::{Run, run, run_in_chunks};
+use crate::support::{Args, Run, refused, run, run_in_chunks};
 
 /// Runs `pct check` with `args` on `input`, and returns its findings without the file name.
 #[track_caller]
-pub fn findings(args: &[&str], input: impl AsRef<[u8]>) -> Vec<String> {
-    let Run { out, code, .. } = run(&[&["check"], args].concat(), input);
+pub fn findings(args: &(impl Args + ?Sized), input: impl AsRef<[u8]>) -> Vec<String> {
+    let Run { out, code, .. } = run(&[&["check"][..], &args.list()].concat(), input);
     let lines: Vec<_> = String::from_utf8(out)
         .unwrap()
         .lines()
@@ -71,17 +71,17 @@ fn utf8_is_reported_once_a_record_at_its_first_byte() {
 fn kinds_can_be_chosen() {
     let input = "%zz %00 %2f %2e %2541 %FF %0A\n";
     assert_eq!(findings(&[], input).len(), 7);
-    assert_eq!(findings(&["--kinds", "nul"], input), ["1:4: nul: %00"]);
-    assert_eq!(findings(&["--kinds", "nul,dot"], input).len(), 2);
-    assert_eq!(findings(&["--ignore", "nul", "--ignore", "dot,utf8"], input).len(), 4);
+    assert_eq!(findings("--kinds nul", input), ["1:4: nul: %00"]);
+    assert_eq!(findings("--kinds nul,dot", input).len(), 2);
+    assert_eq!(findings("--ignore nul --ignore dot,utf8", input).len(), 4);
     for kind in ["malformed", "utf8", "double", "nul", "crlf", "separator", "dot"] {
         let found = findings(&["--kinds", kind], input);
         assert_eq!(found.len(), 1);
         assert!(found[0].contains(&format!(": {kind}: ")), "{found:?}");
     }
-    assert_eq!(findings(&["--ignore", "malformed,utf8,double,nul,crlf,separator,dot"], input), [""; 0]);
-    assert_eq!(run(&["check", "--kinds", "nonsense"], "").code, Some(2));
-    assert_eq!(run(&["check", "--kinds", "nul", "--ignore", "dot"], "").code, Some(2));
+    assert_eq!(findings("--ignore malformed,utf8,double,nul,crlf,separator,dot", input), [""; 0]);
+    assert_eq!(run("check --kinds nonsense", "").code, Some(2));
+    assert_eq!(run("check --kinds nul --ignore dot", "").code, Some(2));
 }
 
 /// A decoded line end can begin a new line of a header. An escaped CR LF is one finding, and its bytes have no finding of another kind.
@@ -108,11 +108,11 @@ fn escaped_line_ends_are_found() {
     ] {
         assert_eq!(findings(&[], input), wanted, "{input}");
         assert_eq!(findings(&["--kinds", all], input), wanted, "{input}");
-        let fields = findings(&["--delimiter", ";", "--field", "1", "--kinds", "crlf"], input).len();
+        let fields = findings("--delimiter ; --field 1 --kinds crlf", input).len();
         assert_eq!(fields, wanted.iter().filter(|line| line.contains("crlf")).count(), "{input}");
     }
     assert_eq!(
-        findings(&["--component", "query", "--kinds", "crlf"], "/%0a?%0d%0a#%0a"),
+        findings("--component query --kinds crlf", "/%0a?%0d%0a#%0a"),
         ["1:5: crlf: %0d%0a is a line end"]
     );
     // In a line that is read in several pieces, each pair of CR and LF is one finding, too.
@@ -124,11 +124,11 @@ fn escaped_line_ends_are_found() {
 
 #[test]
 fn the_summary_counts() {
-    assert_eq!(run(&["check"], "a").err, "pct: no findings in 1 line (1 byte)\n");
-    assert_eq!(run(&["check"], "a\nb").err, "pct: no findings in 2 lines (3 bytes)\n");
-    assert_eq!(run(&["check"], "%\n").err, "pct: 1 finding in 1 line (2 bytes): malformed 1\n");
+    assert_eq!(run("check", "a").err, "pct: no findings in 1 line (1 byte)\n");
+    assert_eq!(run("check", "a\nb").err, "pct: no findings in 2 lines (3 bytes)\n");
+    assert_eq!(run("check", "%\n").err, "pct: 1 finding in 1 line (2 bytes): malformed 1\n");
     assert_eq!(
-        run(&["check", "-0"], "%00\0%2f%2F\0").err,
+        run("check -0", "%00\0%2f%2F\0").err,
         "pct: 3 findings in 2 records (11 bytes): nul 1, separator 2\n"
     );
 }
@@ -136,7 +136,7 @@ fn the_summary_counts() {
 #[test]
 fn quiet_says_it_all_by_the_exit_code() {
     for (input, code) in [("a%20\n", 0), ("a%\n", 1)] {
-        let Run { out, err, code: got } = run(&["check", "--quiet"], input);
+        let Run { out, err, code: got } = run("check --quiet", input);
         assert_eq!((out.len(), err.as_str(), got), (0, "", Some(code)));
     }
 }
@@ -144,7 +144,7 @@ fn quiet_says_it_all_by_the_exit_code() {
 #[test]
 fn records_may_end_in_nul() {
     assert_eq!(
-        findings(&["-0"], b"a\n%\0\xC3\0\xA9%"),
+        findings("-0", b"a\n%\0\xC3\0\xA9%"),
         [
             "1:2: malformed: %: '\\x00' is not a hexadecimal digit",
             "2:4: utf8: invalid UTF-8 after decoding, from byte 0xC3 on",
@@ -167,18 +167,18 @@ fn places_are_right_far_into_a_stream_however_it_is_cut() {
     )
     .replace("8001:", "<stdin>:8001:");
     for chunk in [13, 4093, 65_536, 65_540, usize::MAX] {
-        let run = run_in_chunks(&["check"], input.as_bytes(), chunk);
-        assert_eq!(String::from_utf8(run.out).unwrap(), wanted, "in pieces of {chunk}");
+        let run = run_in_chunks("check", input.as_bytes(), chunk);
+        assert_eq!(run.text(), wanted, "in pieces of {chunk}");
     }
 }
 
 #[test]
 fn findings_do_not_depend_on_how_the_input_is_cut() {
     let input = crate::support::tangle(5, 20_000);
-    let whole = run(&["check"], &input);
+    let whole = run("check", &input);
     assert!(whole.out.len() > 10_000);
     for chunk in [1, 2, 3, 5, 4093] {
-        assert_eq!(run_in_chunks(&["check"], &input, chunk), whole, "in pieces of {chunk}");
+        assert_eq!(run_in_chunks("check", &input, chunk), whole, "in pieces of {chunk}");
     }
 }
 
@@ -191,16 +191,16 @@ fn several_files_have_places_of_their_own() {
     let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
     let run = run(&["check", a, b], "");
     assert_eq!(
-        String::from_utf8(run.out).unwrap(),
+        run.text(),
         format!("{a}:3:2: nul: %00\n{a}:4:6: malformed: %4: the input ends inside it\n{b}:1:1: nul: %00\n")
     );
 }
 
 #[test]
 fn findings_may_be_json_lines() {
-    let run = run(&["check", "--format", "jsonl"], "a\"%zz\n%00\n");
+    let run = run("check --format jsonl", "a\"%zz\n%00\n");
     assert_eq!(
-        String::from_utf8(run.out).unwrap(),
+        run.text(),
         "{\"file\":\"<stdin>\",\"line\":1,\"offset\":2,\"kind\":\"malformed\",\"text\":\"%zz: 'z' is not a hexadecimal digit\"}\n\
          {\"file\":\"<stdin>\",\"line\":2,\"offset\":6,\"kind\":\"nul\",\"text\":\"%00\"}\n"
     );
@@ -223,9 +223,9 @@ fn findings_may_be_few() {
             "{err}"
         );
     }
-    let all = run(&["check", "--max", "400000"], &input);
+    let all = run("check --max 400000", &input);
     assert_eq!(all.err, "pct: 300000 findings in 200000 lines (1100000 bytes): nul 300000\n");
-    assert_eq!(run(&["check", "-m", "0"], "").code, Some(2));
+    assert_eq!(run("check -m 0", "").code, Some(2));
 }
 
 #[test]
@@ -237,13 +237,13 @@ fn files_with_findings_are_named_once() {
     std::fs::write(&b, "fine\n").unwrap();
     std::fs::write(&c, "%zz").unwrap();
     let named = run(&["check", "-l", &a, &b, &c], "");
-    assert_eq!(String::from_utf8(named.out).unwrap(), format!("{a}\n{c}\n"));
+    assert_eq!(named.text(), format!("{a}\n{c}\n"));
     assert_eq!(
         (named.err.as_str(), named.code),
         ("pct: 2 files have findings, the first of them: malformed 1, nul 1\n", Some(1))
     );
     let one = run(&["check", "--files-with-findings", "--kinds", "nul", &a, &b, &c], "");
-    assert_eq!(String::from_utf8(one.out).unwrap(), format!("{a}\n"));
+    assert_eq!(one.text(), format!("{a}\n"));
     assert_eq!(run(&["check", "-l", &b], "").code, Some(0));
     // Windows allows no tabs and line ends in names.
     let odd = path(if cfg!(windows) { "odd" } else { "o\nd\td" });
@@ -253,7 +253,7 @@ fn files_with_findings_are_named_once() {
         format!("{odd}\0<stdin>\0{a}\0").into_bytes()
     );
     assert_eq!(run(&["check", "-l", "-m1", &c, &a], "").out, format!("{c}\n").into_bytes());
-    assert_eq!(run(&["check", "-l", "--format", "jsonl"], "").code, Some(2));
+    assert_eq!(run("check -l --format jsonl", "").code, Some(2));
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn kinds_of_urls_are_found_if_they_are_named() {
         assert_eq!(findings(&["--kinds", kind], input).iter().collect::<Vec<_>>(), wanted, "{kind}");
     }
     assert!(
-        findings(&["--kinds", "illegal,non-ascii,control,host,port"], "http://[::1]:80/%20?a=b#c\n\n/a:b\n")
+        findings("--kinds illegal,non-ascii,control,host,port", "http://[::1]:80/%20?a=b#c\n\n/a:b\n")
             .is_empty()
     );
 }
@@ -307,11 +307,9 @@ fn findings_can_be_confined_to_components() {
         at("query"),
         ["1:25: nul: %00", "1:29: needless: %7E is ~", "1:28: illegal: ' ' in the query"]
     );
-    assert_eq!(findings(&["--component", "path,fragment", "--kinds", "malformed,illegal"], input).len(), 3);
+    assert_eq!(findings("--component path,fragment --kinds malformed,illegal", input).len(), 3);
     assert_eq!(at("scheme,userinfo,port"), [""; 0]);
-    let unknown = run(&["check", "--component", "hots"], "");
-    assert_eq!(unknown.code, Some(2));
-    assert!(unknown.err.contains("unknown component 'hots'; expected one of scheme, "), "{}", unknown.err);
+    refused("check --component hots", "", "unknown component 'hots'; expected one of scheme, ");
 }
 
 /// A long line is checked as one URL, even if it is read in several pieces.
@@ -320,7 +318,7 @@ fn long_lines_are_whole_urls() {
     let line = format!("http://a/{}?b |\n", "x".repeat(3 << 20));
     let input = [line.as_str(), "a b\n", &line].concat();
     let (first, second) = (line.len() as u64, line.len() as u64 + 4);
-    let found = findings(&["--kinds", "illegal"], &input);
+    let found = findings("--kinds illegal", &input);
     let at = line.find(' ').unwrap() as u64;
     assert_eq!(
         found,

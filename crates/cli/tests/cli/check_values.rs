@@ -15,15 +15,15 @@ fn fields() {
             format!("1:78: dot: field {referrer} at 78: %2E is ."),
         ]
     };
-    assert_eq!(findings(&["--quoted", "--field", "5.2,8"], log), wanted("5.2", "8"));
-    assert_eq!(findings(&["--quoted", "-f", "8,5.2"], log), wanted("5.2", "8"));
+    assert_eq!(findings("--quoted --field 5.2,8", log), wanted("5.2", "8"));
+    assert_eq!(findings("--quoted -f 8,5.2", log), wanted("5.2", "8"));
     let named = wanted("target", "referer");
     let unreadable = "2:98: unreadable: no quoted request".to_owned();
-    assert_eq!(findings(&["--log", "combined"], log), [&named[..], &[unreadable]].concat());
-    assert_eq!(findings(&["--log", "combined", "--kinds", "dot"], log), named[2..]);
-    assert_eq!(findings(&["-d", ";", "--field", "2"], "%00;a%00;%00\n%00\n;%4;\n").len(), 2);
+    assert_eq!(findings("--log combined", log), [&named[..], &[unreadable]].concat());
+    assert_eq!(findings("--log combined --kinds dot", log), named[2..]);
+    assert_eq!(findings("-d ; --field 2", "%00;a%00;%00\n%00\n;%4;\n").len(), 2);
     assert_eq!(
-        findings(&["--tsv", "--field", "2"], "%00\ta b%00\t%00\r\nx\t%C3\r\n"),
+        findings("--tsv --field 2", "%00\ta b%00\t%00\r\nx\t%C3\r\n"),
         [
             "1:7: nul: field 2 at 7: %00",
             "2:18: utf8: field 2 at 2: invalid UTF-8 after decoding, from byte 0xC3 on"
@@ -31,7 +31,7 @@ fn fields() {
     );
     let w3c = "#Fields: a cs-uri-stem b\n%00 /%00 %00\n#Fields: cs-uri-stem\n%zz\n";
     assert_eq!(
-        findings(&["--log", "w3c"], w3c),
+        findings("--log w3c", w3c),
         [
             "2:30: nul: field target at 5: %00",
             "4:59: malformed: field target at 0: %zz: 'z' is not a hexadecimal digit"
@@ -50,16 +50,16 @@ fn columns() {
         "4:48: dot: column url at 19: %2E is .",
         "4:53: nul: column ref at 24: %00",
     ];
-    assert_eq!(findings(&["--csv", "--column", "url,ref"], csv), wanted);
-    assert_eq!(findings(&["--csv", "--column", "ref"], csv).len(), 2);
+    assert_eq!(findings("--csv --column url,ref", csv), wanted);
+    assert_eq!(findings("--csv --column ref", csv).len(), 2);
     assert_eq!(
-        findings(&["--csv", "-d", "tab", "--no-header", "--column", "2"], "%00\t%2e\n"),
+        findings("--csv -d tab --no-header --column 2", "%00\t%2e\n"),
         ["1:4: dot: column 2 at 4: %2e is ."]
     );
     let marked = ["\u{feff}", csv].concat();
-    assert!(findings(&["--csv", "--column", "url"], marked)[0].starts_with("2:21: nul: column url at 5"));
+    assert!(findings("--csv --column url", marked)[0].starts_with("2:21: nul: column url at 5"));
     assert_eq!(
-        run(&["check", "--csv", "--column", "url"], csv).err,
+        run("check --csv --column url", csv).err,
         "pct: 3 findings in 4 rows (67 bytes): malformed 1, nul 1, dot 1\n"
     );
 }
@@ -68,7 +68,7 @@ fn columns() {
 fn keys_of_json_and_of_logfmt() {
     let jsonl = "{\"a\":\"%00\",\"u\":\"x\\u0025zz\",\"l\":[\"%2f\",1,\"\\t%2e\"]}\n\n{\"u\":1}\n";
     assert_eq!(
-        findings(&["--jsonl", "--key", "u,l[]"], jsonl),
+        findings("--jsonl --key u,l[]", jsonl),
         [
             // If a JSON escape spells the `%`, the offset is that of the JSON escape.
             "1:17: malformed: key u at 17: %zz: 'z' is not a hexadecimal digit",
@@ -78,7 +78,7 @@ fn keys_of_json_and_of_logfmt() {
     );
     let logfmt = "a=%00 u=x%00 m=\"\\t%2f\" u=\"y z%2e\"\n";
     assert_eq!(
-        findings(&["--logfmt", "--key", "u,m"], logfmt),
+        findings("--logfmt --key u,m", logfmt),
         [
             "1:9: nul: key u at 9: %00",
             "1:18: separator: key m at 18: %2f is /",
@@ -90,7 +90,7 @@ fn keys_of_json_and_of_logfmt() {
 #[test]
 fn what_cannot_be_read_is_a_finding() {
     let broken = "{\"u\":\"a\"}\n{\"u\":%00}\n{\"u\":\"\\ud800\"}\n{\"u\":\"%00\"}\n";
-    let found = findings(&["--jsonl", "--key", "u"], broken);
+    let found = findings("--jsonl --key u", broken);
     assert_eq!(
         found,
         [
@@ -99,13 +99,13 @@ fn what_cannot_be_read_is_a_finding() {
             "4:41: nul: key u at 6: %00"
         ]
     );
-    assert_eq!(findings(&["--jsonl", "--key", "u", "--ignore", "unreadable"], broken), found[2..]);
-    assert_eq!(findings(&["--jsonl", "--key", "u", "--kinds", "dot"], broken), [""; 0]);
+    assert_eq!(findings("--jsonl --key u --ignore unreadable", broken), found[2..]);
+    assert_eq!(findings("--jsonl --key u --kinds dot", broken), [""; 0]);
     let logfmt = "u=\"\\ud800\" u=%00\n";
-    assert_eq!(findings(&["--logfmt", "--key", "u"], logfmt).len(), 2);
+    assert_eq!(findings("--logfmt --key u", logfmt).len(), 2);
 
     let long = format!("a,b\n1,{}%00\n2,%2e\n", "x".repeat(3 << 20));
-    let Run { out, err, code } = run(&["check", "--csv", "--column", "b", "--max-record", "1"], &long);
+    let Run { out, err, code } = run("check --csv --column b --max-record 1", &long);
     assert_eq!(
         String::from_utf8(out).unwrap(),
         format!(
@@ -121,14 +121,14 @@ fn what_cannot_be_read_is_a_finding() {
         "{err}"
     );
     assert_eq!(code, Some(1));
-    assert_eq!(findings(&["--csv", "--column", "b", "--max-record", "4"], &long).len(), 2);
+    assert_eq!(findings("--csv --column b --max-record 4", &long).len(), 2);
 }
 
 #[test]
 fn values_are_urls_if_that_is_asked_for() {
     let csv = "u,v\n\"http://a:b/x y,\u{e9}\",http://[/\n,%00 |\n";
     assert_eq!(
-        findings(&["--csv", "--column", "u", "--kinds", "illegal,non-ascii,port,host"], csv),
+        findings("--csv --column u --kinds illegal,non-ascii,port,host", csv),
         [
             "2:14: port: column u at 10: not a number up to 65535",
             "2:17: illegal: column u at 13: ' ' in the path",
@@ -136,24 +136,21 @@ fn values_are_urls_if_that_is_asked_for() {
         ]
     );
     assert_eq!(
-        findings(&["--csv", "--column", "1", "--component", "query"], "u\na%00?b%00\n%00\n"),
+        findings("--csv --column 1 --component query", "u\na%00?b%00\n%00\n"),
         ["2:8: nul: column u at 6: %00"]
     );
     // A line end inside the quotes of a cell is part of the URL.
     assert_eq!(
-        findings(
-            &["--csv", "--column", "1", "--component", "query", "--kinds", "nul"],
-            "u\n\"/a\n%00?b\n%00\"\n"
-        ),
+        findings("--csv --column 1 --component query --kinds nul", "u\n\"/a\n%00?b\n%00\"\n"),
         ["4:12: nul: column u at 10: %00"]
     );
 }
 
 #[test]
 fn json_names_values_and_their_places() {
-    let run = run(&["check", "--format", "jsonl", "--jsonl", "--key", "u"], "{}\n{\"u\":\"%00\"}\nx\n");
+    let run = run("check --format jsonl --jsonl --key u", "{}\n{\"u\":\"%00\"}\nx\n");
     assert_eq!(
-        String::from_utf8(run.out).unwrap(),
+        run.text(),
         "{\"file\":\"<stdin>\",\"line\":2,\"offset\":9,\"kind\":\"nul\",\"value\":\"u\",\"at\":6,\"text\":\"%00\"}\n\
          {\"file\":\"<stdin>\",\"line\":3,\"offset\":15,\"kind\":\"unreadable\",\"text\":\"the record is not JSON\"}\n"
     );
@@ -166,7 +163,7 @@ fn what_is_nowhere_is_said() {
     assert!(said(&["--jsonl", "--key", "u"], "{}\n").ends_with("pct: no line has a string at key 'u'\n"));
     assert!(said(&["--logfmt", "--key", "u"], "a=b\n").ends_with("pct: no line has the key 'u'\n"));
     assert_eq!(said(&["--field", "9", "--quiet"], "a b\n"), "");
-    let unknown = run(&["check", "--csv", "--column", "x"], "a,b\n");
+    let unknown = run("check --csv --column x", "a,b\n");
     assert_eq!(
         (unknown.err.as_str(), unknown.code),
         ("pct: <stdin>: no column 'x'; the header has 2: a, b\n", Some(2))
@@ -276,7 +273,7 @@ fn findings_do_not_depend_on_threads() {
 fn many_findings_in_one_value_take_linear_time() {
     let count = 60_000;
     let input = format!("a\n\"{}\"\n", "\"\"%00".repeat(count));
-    let Run { out, code, .. } = run(&["check", "-m1000000000", "--csv", "--column", "a"], &input);
+    let Run { out, code, .. } = run("check -m1000000000 --csv --column a", &input);
     let out = String::from_utf8(out).unwrap();
     assert_eq!((out.lines().count(), code), (count, Some(1)));
     let last = format!("<stdin>:2:{}:", 5 * count);

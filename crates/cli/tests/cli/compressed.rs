@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{Run, assert_same, ok, output, run, run_in_chunks, tangle, tool};
+use crate::support::{Run, assert_same, file, ok, output, run, run_in_chunks, tangle, tool};
 
 /// The names of the formats, which are also the names of their commands, and their file extensions.
 const TOOLS: [(&str, &str); 4] = [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz")];
@@ -19,7 +19,7 @@ fn python(module: &str, input: &[u8]) -> Option<Vec<u8>> {
 fn what_real_tools_compress_is_read_from_files_and_pipes() {
     let dir = tempfile::tempdir().unwrap();
     let text = tangle(21, 700_000);
-    let wanted = ok(&["decode"], &text);
+    let wanted = ok("decode", &text);
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     for (name, _) in TOOLS {
         files.extend(tool(&[name, "-c"], &text).map(|bytes| (name.to_owned(), bytes)));
@@ -32,12 +32,12 @@ fn what_real_tools_compress_is_read_from_files_and_pipes() {
         fs::write(&path, bytes).unwrap();
         let path = path.to_str().unwrap();
         assert_same(name, &ok(&["decode", path], ""), &wanted);
-        assert_same(name, &ok(&["decode"], bytes), &wanted);
-        let slow = run_in_chunks(&["decode"], &bytes[..bytes.len().min(3000)], 1);
+        assert_same(name, &ok("decode", bytes), &wanted);
+        let slow = run_in_chunks("decode", &bytes[..bytes.len().min(3000)], 1);
         assert_eq!(slow.code, Some(2), "{name}");
         assert_eq!(
             ok(&["encode", "--raw", "--no-decompress", path], ""),
-            ok(&["encode", "--raw", "--no-decompress"], bytes)
+            ok("encode --raw --no-decompress", bytes)
         );
         assert_ne!(ok(&["decode", "--no-decompress", path], ""), wanted);
     }
@@ -49,7 +49,7 @@ fn several_members_are_one_text() {
         let parts = [&b"one%20\n"[..], b"", b"two%2", b"0\n"];
         let members: Option<Vec<_>> = parts.iter().map(|part| tool(&[name, "-c"], part)).collect();
         let Some(members) = members else { continue };
-        assert_eq!(ok(&["decode"], members.concat()), b"one \ntwo \n", "{name}");
+        assert_eq!(ok("decode", members.concat()), b"one \ntwo \n", "{name}");
     }
 }
 
@@ -72,18 +72,18 @@ fn an_empty_file_and_text_that_looks_compressed_at_first_pass() {
         b"\xFF\xFEa",
         b"\xFF\xFE\0\0",
     ] {
-        assert_eq!(ok(&["decode"], text), text);
-        assert_eq!(run_in_chunks(&["decode"], text, 1).out, text);
+        assert_eq!(ok("decode", text), text);
+        assert_eq!(run_in_chunks("decode", text, 1).out, text);
     }
     // A frame of zstd that decoders skip is not text.
-    assert_eq!(ok(&["decode"], b"\x5A\x2A\x4D\x18\0\0\0\0"), b"");
+    assert_eq!(ok("decode", b"\x5A\x2A\x4D\x18\0\0\0\0"), b"");
 }
 
 #[test]
 fn output_is_compressed_by_extension_or_option() {
     let dir = tempfile::tempdir().unwrap();
     let text = tangle(22, 300_000);
-    let wanted = ok(&["encode"], &text);
+    let wanted = ok("encode", &text);
     for (name, extension) in TOOLS {
         let path = dir.path().join(format!("out.{extension}"));
         let path = path.to_str().unwrap();
@@ -112,10 +112,8 @@ fn output_is_compressed_by_extension_or_option() {
 }
 
 fn must_fail(path: &Path, bytes: &[u8], what: &str) {
-    let dir = tempfile::tempdir().unwrap();
-    let target = dir.path().join("out");
     fs::write(path, bytes).unwrap();
-    fs::write(&target, "old").unwrap();
+    let (dir, target) = file("out", "old");
     let name = path.to_str().unwrap();
     let Run { err, code, .. } = run(&["decode", name, "-o", target.to_str().unwrap()], "");
     assert_eq!(code, Some(2), "{err}");
@@ -177,7 +175,7 @@ fn zeros_after_gzip_and_xz_data_are_nothing() {
                 padded.extend_from_slice(&bytes);
                 wanted.extend_from_slice(b"a b\n");
             }
-            assert_eq!(ok(&["decode"], &padded), wanted, "{name}, {zeros} zeros");
+            assert_eq!(ok("decode", &padded), wanted, "{name}, {zeros} zeros");
         }
     }
 }
@@ -187,7 +185,7 @@ fn garbage_after_the_data_is_named() {
     for (name, _) in TOOLS {
         let Some(bytes) = tool(&[name, "-c"], b"a%20b\n") else { continue };
         for garbage in [&b"this is not compressed"[..], b"<html>", b"\0\0\0\0garbage", b"x"] {
-            let run = run(&["decode"], [&bytes[..], garbage].concat());
+            let run = run("decode", [&bytes[..], garbage].concat());
             assert_eq!((run.out.as_slice(), run.code), (&b"a b\n"[..], Some(2)), "{name}");
             assert!(run.err.contains(&format!("garbage after the {name} data")), "{}", run.err);
         }
@@ -199,16 +197,16 @@ fn large_windows_need_memory() {
     let text = tangle(31, 3 << 20);
     // If zstd knows the length, it writes a single-segment frame, which has no window size.
     let Some(bytes) = tool(&["zstd", "-c", "--long=28", "--no-content-size"], &text) else { return };
-    let refused = run(&["decode"], &bytes);
+    let refused = run("decode", &bytes);
     assert_eq!((refused.out.len(), refused.code), (0, Some(2)));
     assert!(refused.err.contains("needs more memory than 128 MiB; --memory allows more"), "{}", refused.err);
-    let wanted = ok(&["decode"], &text);
-    assert_same("--memory", &ok(&["decode", "--memory", "256"], &bytes), &wanted);
-    assert_eq!(run(&["check", "-q", "--memory", "100"], &bytes).code, Some(2));
+    let wanted = ok("decode", &text);
+    assert_same("--memory", &ok("decode --memory 256", &bytes), &wanted);
+    assert_eq!(run("check -q --memory 100", &bytes).code, Some(2));
     let Some(bytes) = tool(&["xz", "-c", "-9"], &text) else { return };
-    let refused = run(&["decode", "--memory", "16"], &bytes);
+    let refused = run("decode --memory 16", &bytes);
     assert!(refused.err.contains("needs more memory than 16 MiB; --memory allows more"), "{}", refused.err);
-    assert_same("xz", &ok(&["decode"], &bytes), &wanted);
+    assert_same("xz", &ok("decode", &bytes), &wanted);
 }
 
 #[test]
@@ -247,12 +245,12 @@ fn what_cannot_be_read_is_named() {
         }
         assert_eq!(run(&["decode", "-i", path.to_str().unwrap()], "").code, Some(2), "{what}");
         assert_eq!(fs::read(&path).unwrap(), bytes, "{what}");
-        assert_eq!(ok(&["decode", "--no-decompress"], bytes), bytes, "{what}");
+        assert_eq!(ok("decode --no-decompress", bytes), bytes, "{what}");
         // A byte order mark is not rejected if the bytes after it are not UTF-16.
         if what == "UTF-16" {
             let mut other = bytes.to_vec();
             other[2..4].copy_from_slice(b"xy");
-            assert_eq!(ok(&["decode"], &other), other);
+            assert_eq!(ok("decode", &other), other);
         }
     }
     let ustar = format!("{}ustar", "x".repeat(257));
@@ -271,7 +269,7 @@ fn what_cannot_be_read_is_named() {
         &ustar,
         &zeros,
     ] {
-        assert_eq!(ok(&["decode"], text), text.as_bytes());
+        assert_eq!(ok("decode", text), text.as_bytes());
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use crate::support::{command, open_error, run, wait};
+use crate::support::{command, file, open_error, run, wait};
 
 #[test]
 fn a_missing_file_is_one_clear_line() {
@@ -27,9 +27,7 @@ fn a_directory_is_one_clear_line() {
 
 #[test]
 fn a_reader_that_goes_away_ends_the_run_quietly() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("in");
-    std::fs::write(&path, "%00 \n".repeat(5_000_000)).unwrap();
+    let (_dir, path) = file("in", "%00 \n".repeat(5_000_000));
     for (args, code) in [
         (&["encode"][..], 0),
         (&["decode"], 0),

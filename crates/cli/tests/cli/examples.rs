@@ -5,12 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{VERBS, assert_same, ok, skipped};
+use crate::support::{VERBS, assert_same, ok, skipped, text};
 
 /// Returns the examples of `pct verb --help`, as pairs of a command and its description.
 fn examples(verb: &str) -> Vec<(String, String)> {
     let args: Vec<_> = [verb, "--help"].into_iter().filter(|arg| !arg.is_empty()).collect();
-    let help = String::from_utf8(ok(&args, "")).unwrap();
+    let help = text(&args, "");
     let lines = help.lines().skip_while(|line| *line != "Examples:").skip(1);
     let mut found: Vec<(String, String)> = Vec::new();
     for line in lines.take_while(|line| line.starts_with("  ")) {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use simdpct_uri::canon::Profile;
 use simdpct_uri::{Component, Dialect, set_for, split};
 
-use crate::support::{ok, run, text};
+use crate::support::{file, ok, printed, refused, text};
 use crate::uri::{lines, urls};
 
 /// Returns the explanation of one URL.
@@ -104,7 +104,7 @@ fn findings_browsers_and_servers_are_those_of_the_other_commands() {
     let document = explain("http://a/x;y/..%2f?q#f");
     let servers = document["servers"].as_array().unwrap();
     assert!(servers.len() > 2, "{document}");
-    let route = String::from_utf8(run(&["route", "/x;y/..%2f?q"], "").out).unwrap();
+    let route = printed("route /x;y/..%2f?q", "");
     for server in servers {
         for reading in server["readings"].as_array().unwrap() {
             let (name, answer) = (reading.as_str().unwrap(), server["route"].as_str().unwrap());
@@ -121,7 +121,7 @@ fn findings_browsers_and_servers_are_those_of_the_other_commands() {
 #[test]
 fn notes_cover_exactly_the_bytes_that_are_not_plain() {
     let input = urls(3, 30_000);
-    let out = ok(&["explain", "--format", "jsonl"], &input);
+    let out = ok("explain --format jsonl", &input);
     let mut documents = out.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     for (line, _) in lines(&input).filter(|(line, _)| !line.is_empty()) {
         let document: Value =
@@ -175,9 +175,7 @@ fn text_marks_the_noted_bytes_below_the_url() {
 
 #[test]
 fn urls_come_from_arguments_files_and_standard_input() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("urls");
-    std::fs::write(&file, "http://a/\r\n\nhttp://b/").unwrap();
+    let (_folder, file) = file("urls", "http://a/\r\n\nhttp://b/");
     let file = file.to_str().unwrap();
     let urls = |args: &[&str], input: &str| {
         let out = ok(&[&["explain"], args].concat(), input);
@@ -191,7 +189,5 @@ fn urls_come_from_arguments_files_and_standard_input() {
     assert_eq!(urls(&["-0"], "/x\n\0/y\r"), ["/x\n", "/y\r"]);
     assert_eq!(urls(&["-e", file], ""), [file]);
     assert_eq!(urls(&["--format", "json", "-e", "/x", "-e", "/y"], ""), ["/x", "/y"]);
-    let long = run(&["explain"], "x".repeat(3 << 20));
-    assert_eq!((long.code, long.out.len()), (Some(2), 0));
-    assert!(long.err.contains("a line of more than 2 MiB is not a URL"), "{}", long.err);
+    refused("explain", "x".repeat(3 << 20), "a line of more than 2 MiB is not a URL");
 }

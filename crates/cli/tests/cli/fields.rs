@@ -1,6 +1,6 @@
 //! Tests `--field`, which converts values in fields of lines.
 
-use crate::support::{Numbers, assert_same, ok, run, text};
+use crate::support::{Numbers, assert_same, ok, printed, refused, run, text};
 
 const LINE: &str = r#"127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a%20b/%C3%A9?q=%22x HTTP/1.1" 200 2326 "http://ref/?q=a%20b" "Moz%20illa \"x\" (%41)""#;
 
@@ -18,9 +18,9 @@ fn access_logs_have_quoted_and_bracketed_fields() {
     decoded("10", "", "");
     decoded("5.4", "", "");
     let both = LINE.replace("%C3%A9", "é").replace("q=a%20b", "q=a b");
-    assert_eq!(ok(&["decode", "--quoted", "--field", "8,5.2"], LINE), both.as_bytes());
+    assert_eq!(ok("decode --quoted --field 8,5.2", LINE), both.as_bytes());
     let encoded = LINE.replace("GET /", "GET %2F").replace("b/%", "b%2F%").replace("?q=%", "%3Fq%3D%");
-    assert_eq!(ok(&["encode", "--keep-escapes", "--quoted", "--field", "5.2"], LINE), encoded.as_bytes());
+    assert_eq!(ok("encode --keep-escapes --quoted --field 5.2", LINE), encoded.as_bytes());
 }
 
 #[test]
@@ -112,12 +112,12 @@ fn decoding_makes_no_structure() {
     }
     // A `[` at the start of a field opens a field in brackets, so `%5B` stays an escape there. Elsewhere in a field, `%5B` is
     // decoded.
-    assert_eq!(ok(&["decode", "--quoted", "--field", "1"], "%5Ba[ b] c"), b"%5Ba[ b] c");
-    assert_eq!(ok(&["decode", "--quoted", "--field", "1"], "a%5B0%5D [b c]"), b"a[0] [b c]");
-    assert_eq!(ok(&["decode", "--field", "1"], "%5Ba[ b] c"), b"[a[ b] c");
-    assert_eq!(ok(&["decode", "--tsv", "--field", "2"], "a\t%09%0A%0D%20%22\tb\n"), b"a\t%09%0A%0D \"\tb\n");
-    assert_eq!(ok(&["decode", "-d", "|", "--field", "1"], "%7C%7D|%7C"), b"%7C}|%7C");
-    assert_eq!(ok(&["normalize", "-d", "-", "--field", "1"], "%2d%7e-%2d"), b"%2D~-%2d");
+    assert_eq!(ok("decode --quoted --field 1", "%5Ba[ b] c"), b"%5Ba[ b] c");
+    assert_eq!(ok("decode --quoted --field 1", "a%5B0%5D [b c]"), b"a[0] [b c]");
+    assert_eq!(ok("decode --field 1", "%5Ba[ b] c"), b"[a[ b] c");
+    assert_eq!(ok("decode --tsv --field 2", "a\t%09%0A%0D%20%22\tb\n"), b"a\t%09%0A%0D \"\tb\n");
+    assert_eq!(ok("decode -d | --field 1", "%7C%7D|%7C"), b"%7C}|%7C");
+    assert_eq!(ok("normalize -d - --field 1", "%2d%7e-%2d"), b"%2D~-%2d");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn what_looks_like_a_field_but_has_no_end_is_none() {
         ("", ""),
         ("  \n\n%41 %41\r\n", "  \n\n%41 A\r\n"),
     ] {
-        assert_eq!(ok(&["decode", "--quoted", "--field", "2"], line), wanted.as_bytes(), "{line:?}");
+        assert_eq!(ok("decode --quoted --field 2", line), wanted.as_bytes(), "{line:?}");
     }
 }
 
@@ -156,17 +156,17 @@ fn delimited_fields_are_counted_from_one() {
         ("1-", ""),
     ] {
         let run = run(&["decode", "--tsv", "--field", field], line);
-        assert_eq!(String::from_utf8(run.out).unwrap(), wanted, "{field}");
+        assert_eq!(run.text(), wanted, "{field}");
     }
-    assert_eq!(ok(&["decode", "-0", "-d", ",", "--field", "2"], "a,%41\n%00\0b,%42"), b"a,A\n%00\0b,B");
-    assert_eq!(ok(&["decode", "-0", "-f", "2.."], "a \r%41\n%0A\0b %42"), b"a \rA\n%0A\0b B");
-    let csv = ok(&["decode", "-d", " ", "--csv", "--column", "v"], "u v\n%41 \"%42 %43\"\n%41 %20\n");
-    assert_eq!(String::from_utf8(csv).unwrap(), "u v\n%41 \"B C\"\n%41 \" \"\n");
+    assert_eq!(ok("decode -0 -d , --field 2", "a,%41\n%00\0b,%42"), b"a,A\n%00\0b,B");
+    assert_eq!(ok("decode -0 -f 2..", "a \r%41\n%0A\0b %42"), b"a \rA\n%0A\0b B");
+    let csv = text(&["decode", "-d", " ", "--csv", "--column", "v"], "u v\n%41 \"%42 %43\"\n%41 %20\n");
+    assert_eq!(csv, "u v\n%41 \"B C\"\n%41 \" \"\n");
 }
 
 #[test]
 fn negative_numbers_count_from_the_end() {
-    let text = "a \"%41 %42\" [%43] %44\n%45\n\n";
+    let input = "a \"%41 %42\" [%43] %44\n%45\n\n";
     for (field, options, wanted) in [
         ("-1", &[][..], "a \"%41 %42\" [%43] D\nE\n\n"),
         ("-2", &[], "a \"%41 %42\" [C] %44\n%45\n\n"),
@@ -179,8 +179,8 @@ fn negative_numbers_count_from_the_end() {
         ("-2", &["-d", "["], "a \"A B\" [%43] %44\n%45\n\n"),
     ] {
         let options = if options.is_empty() { &["--quoted"] } else { options };
-        let out = ok(&[&["decode", "-q", "--field", field], options].concat(), text);
-        assert_eq!(String::from_utf8(out).unwrap(), wanted, "{field}");
+        let out = text(&[&["decode", "-q", "--field", field], options].concat(), input);
+        assert_eq!(out, wanted, "{field}");
     }
 }
 
@@ -188,7 +188,7 @@ fn negative_numbers_count_from_the_end() {
 fn joined_values_are_in_the_order_asked_for() {
     let on = |args: &[&str], input: &str| {
         let args = [&["decode", "--values", "--output-delimiter", "|"], args].concat();
-        String::from_utf8(run(&args, input).out).unwrap()
+        printed(&args, input)
     };
     // A field that two numbers select is found once, for the first of these numbers.
     for args in [&["--field", "3,-1"][..], &["--field", "-1,3,1"], &["--quoted", "--field", "3.1,-1"]] {
@@ -206,7 +206,7 @@ fn joined_values_are_in_the_order_asked_for() {
             "pct: no line has the field 'referer'",
         ),
     ] {
-        let err = run(&["decode", "--log", "combined", "--field", "referer"], input).err;
+        let err = run("decode --log combined --field referer", input).err;
         assert_eq!(err.lines().find(|line| line.contains("field")).unwrap_or_default(), wanted, "{err}");
     }
     for (args, input, wanted) in [
@@ -307,7 +307,6 @@ fn options_that_make_no_sense_are_refused() {
         (&["--log", "combined", "--unescape", "nginx"], "--unescape"),
         (&["--log", "nosuch"], "nosuch"),
     ] {
-        let run = run(&[&["decode"], args].concat(), "");
-        assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {:?} {}", run.code, run.err);
+        refused(&[&["decode"], args].concat(), "", wanted);
     }
 }

@@ -2,12 +2,12 @@
 
 use std::process::{Command, Stdio};
 
-use crate::support::{VERBS, ok, output, run, skipped};
+use crate::support::{VERBS, file, ok, output, run, skipped, text};
 
 #[test]
 fn every_shell_gets_all_verbs_options_and_sets() {
     for shell in ["bash", "zsh", "fish"] {
-        let script = String::from_utf8(ok(&["generate", shell], "")).unwrap();
+        let script = text(&["generate", shell], "");
         let words = ["in-place", "files-from", "whatwg-path", "shift_jis", "windows-1251", "cloudfront"];
         for word in VERBS.split(' ').chain(words) {
             assert!(script.contains(word), "{shell}: {word}");
@@ -32,9 +32,7 @@ fn shells_can_read_their_scripts() {
 /// fish reads the help of values only when it completes them.
 #[test]
 fn fish_completes_the_values_of_every_option() {
-    let dir = tempfile::tempdir().unwrap();
-    let script = dir.path().join("pct.fish");
-    std::fs::write(&script, ok(&["generate", "fish"], "")).unwrap();
+    let (dir, _) = file("pct.fish", ok("generate fish", ""));
     let fish = Command::new("fish")
         .arg("-c")
         .arg(format!(
@@ -75,7 +73,7 @@ fn there_is_a_page_for_each_verb() {
         let page = page.unwrap().path();
         assert!(!std::fs::read_to_string(&page).unwrap().contains(r#"\\"\\""#), "{page:?} shows a backslash");
     }
-    let main = ok(&["generate", "man"], "");
+    let main = ok("generate man", "");
     assert!(main == std::fs::read(pages.join("pct.1")).unwrap(), "it differs on standard output");
     // If `man` is not installed, the formatted page is not checked.
     if let Ok(output) =
@@ -83,5 +81,5 @@ fn there_is_a_page_for_each_verb() {
     {
         assert!(String::from_utf8_lossy(&output.stdout).contains("--in-place"), "{output:?}");
     }
-    assert_eq!(run(&["generate", "bash", "--directory", "x"], "").code, Some(2));
+    assert_eq!(run("generate bash --directory x", "").code, Some(2));
 }

@@ -2,17 +2,13 @@
 
 use simdpct::Tier;
 
-use crate::support::{assert_same, command, ok, output, run, wait};
-
-fn text(args: &[&str]) -> String {
-    String::from_utf8(ok(args, "")).unwrap()
-}
+use crate::support::{assert_same, command, ok, output, printed, run, text, wait};
 
 #[test]
 fn help_has_examples_and_exit_codes() {
-    assert!(text(&["-h"]).contains("Examples:"));
+    assert!(text("-h", "").contains("Examples:"));
     for args in [&["--help"][..], &["help"]] {
-        let help = text(args);
+        let help = text(args, "");
         for part in ["Examples:", "Exit codes:", "SIMDPCT_TIER", "normalize", "\n  generate "] {
             assert!(help.contains(part), "{args:?} has no {part:?}");
         }
@@ -21,24 +17,24 @@ fn help_has_examples_and_exit_codes() {
 
 #[test]
 fn version_is_that_of_the_package() {
-    assert_eq!(text(&["--version"]), format!("pct {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(text("--version", ""), format!("pct {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
 fn verbose_version_is_that_and_the_tiers() {
-    let version = text(&["--version", "--verbose"]);
-    assert_eq!(version, text(&["info"]));
-    assert_eq!(version, text(&["--verbose", "-V"]));
+    let version = text("--version --verbose", "");
+    assert_eq!(version, text("info", ""));
+    assert_eq!(version, text("--verbose -V", ""));
     assert!(version.starts_with(&format!("pct {} on ", env!("CARGO_PKG_VERSION"))), "{version}");
     for args in [&["--verbose"][..], &["--verbose", "encode"], &["encode", "--verbose"]] {
         assert_eq!(run(args, "").code, Some(2), "{args:?}");
     }
-    assert!(run(&["--verbose"], "").err.starts_with("pct: --verbose only adds to --version"));
+    assert!(run("--verbose", "").err.starts_with("pct: --verbose only adds to --version"));
 }
 
 #[test]
 fn sets_lists_all_with_bytes_and_source() {
-    let all = text(&["sets"]);
+    let all = text("sets", "");
     for set in simdpct::sets::ALL {
         let (verb, kind) = match set.kind {
             simdpct::SetKind::Policy => ("keeps", "policy"),
@@ -60,23 +56,23 @@ fn sets_lists_all_with_bytes_and_source() {
 
 #[test]
 fn sets_may_be_named() {
-    let two = text(&["sets", "whatwg-path", "java-form"]);
+    let two = text("sets whatwg-path java-form", "");
     assert!(two.starts_with("whatwg-path\n") && two.contains("\n\njava-form\n"), "{two}");
     assert_eq!(two.matches("  source  ").count(), 2);
-    let run = run(&["sets", "whatwg-pth"], "");
+    let run = run("sets whatwg-pth", "");
     assert_eq!(run.code, Some(2));
     assert!(run.err.starts_with("pct: unknown set 'whatwg-pth'; similar: whatwg-path"), "{}", run.err);
 }
 
 #[test]
 fn cpu_names_every_tier_and_the_one_in_use() {
-    let described = text(&["info"]);
+    let described = text("info", "");
     for name in Tier::compiled() {
         assert!(described.contains(&format!("\n  {name} ")), "{described}");
     }
     assert_eq!(described.matches("in use").count(), 1);
     for tier in Tier::available() {
-        let child = command(&["info"]).env(Tier::ENV_VAR, tier.name()).spawn().unwrap();
+        let child = command("info").env(Tier::ENV_VAR, tier.name()).spawn().unwrap();
         let described = String::from_utf8(wait(child).out).unwrap();
         let line = described.lines().find(|line| line.contains("in use")).unwrap();
         assert!(line.trim().starts_with(tier.name()) && line.contains("forced"), "{described}");
@@ -96,27 +92,27 @@ fn a_tier_that_cannot_be_had_is_an_error() {
         assert!(run.err.contains("scalar"), "{}", run.err);
     }
     for name in Tier::compiled().filter(|name| Tier::find(name).is_none()) {
-        let run = wait(command(&["encode"]).env(Tier::ENV_VAR, name).spawn().unwrap());
+        let run = wait(command("encode").env(Tier::ENV_VAR, name).spawn().unwrap());
         assert_eq!(run.code, Some(2));
         assert!(run.err.contains("this CPU lacks that tier"), "{}", run.err);
     }
-    let child = command(&["encode"]).env(Tier::ENV_VAR, "").spawn().unwrap();
+    let child = command("encode").env(Tier::ENV_VAR, "").spawn().unwrap();
     assert_eq!(wait(child).code, Some(0), "an empty variable forces nothing");
 }
 
 #[test]
 fn every_tier_gives_the_same_bytes() {
     let input = crate::support::tangle(3, 40_000);
-    let wanted = ok(&["encode"], &input);
+    let wanted = ok("encode", &input);
     for tier in Tier::available() {
-        let child = command(&["encode"]).env(Tier::ENV_VAR, tier.name()).spawn().unwrap();
+        let child = command("encode").env(Tier::ENV_VAR, tier.name()).spawn().unwrap();
         assert_same(tier.name(), &output(child, &input, usize::MAX).stdout, &wanted);
     }
 }
 
 #[test]
 fn tables_have_every_character_and_its_escapes() {
-    let tsv = text(&["sets", "--table", "--format", "tsv"]);
+    let tsv = text("sets --table --format tsv", "");
     let rows: Vec<Vec<&str>> = tsv.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!(
         rows[0].join(" "),
@@ -129,7 +125,10 @@ fn tables_have_every_character_and_its_escapes() {
         // For a visible character, the escapes of both charsets decode to the character in the fourth column.
         if row[4].is_empty() {
             assert_eq!(simdpct::decode_utf8(row[9]).unwrap(), row[3], "{row:?}");
-            assert_eq!(text(&["decode", "--charset", "windows-1252", "-e", row[8]]), format!("{}\n", row[3]));
+            assert_eq!(
+                text(&["decode", "--charset", "windows-1252", "-e", row[8]], ""),
+                format!("{}\n", row[3])
+            );
         }
     }
     for (byte, wanted) in [
@@ -149,16 +148,15 @@ fn tables_have_every_character_and_its_escapes() {
     for row in &rows[1 + 0x21..=0x7F] {
         assert_eq!(row[10].is_empty(), row[5] == "unreserved" && row[7] == "unreserved", "{row:?}");
     }
-    let plain = text(&["sets", "--table"]);
+    let plain = text("sets --table", "");
     assert!(plain.lines().any(|line| line.starts_with("7E    126      01111110  ~ ")), "{plain}");
-    let json: serde_json::Value =
-        serde_json::from_str(&text(&["sets", "--table", "--format", "json"])).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text("sets --table --format json", "")).unwrap();
     assert_eq!(json.as_array().unwrap().len(), 256);
     assert_eq!((&json[0x2F]["rfc2396"], &json[0x2F]["utf-8"]), (&"reserved".into(), &"%2F".into()));
-    let json: serde_json::Value = serde_json::from_str(&text(&["sets", "--format", "json"])).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text("sets --format json", "")).unwrap();
     assert_eq!(json.as_array().unwrap().len(), simdpct::sets::ALL.len());
     assert_eq!((&json[3]["name"], &json[3]["bytes"]), (&"rfc3986-gen-delims".into(), &"#/:?@[]".into()));
-    let tsv = text(&["sets", "--format", "tsv", "rfc3986-gen-delims"]);
+    let tsv = text("sets --format tsv rfc3986-gen-delims", "");
     assert!(tsv.starts_with(
         "name\tkind\tbytes\tsource\tdescription\nrfc3986-gen-delims\tbuilding block\t#/:?@[]\t"
     ));
@@ -168,12 +166,12 @@ fn tables_have_every_character_and_its_escapes() {
 /// allow there.
 #[test]
 fn reserved_characters_of_each_scheme() {
-    let table = text(&["sets", "--schemes", "--format", "tsv"]);
+    let table = text("sets --schemes --format tsv", "");
     let rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split('\t').collect()).collect();
     assert_eq!(rows.len(), 10);
     let found = |url: &str, kinds: &str| {
         let args = ["check", "--dialect", "rfc1738", "--kinds", kinds, "-e", url];
-        String::from_utf8(run(&args, "").out).unwrap()
+        printed(&args, "")
     };
     for row in rows {
         let [name, _, _, path, query] = row[..] else { panic!("{row:?}") };

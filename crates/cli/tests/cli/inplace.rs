@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{ok, open_error, run};
+use crate::support::{file, ok, open_error, run};
 
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap().flatten();
@@ -81,9 +81,7 @@ fn a_file_that_fails_stays_and_the_others_are_done() {
 
 #[test]
 fn what_makes_no_sense_in_place_is_an_error() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a");
-    fs::write(&path, "%20").unwrap();
+    let (dir, path) = file("a", "%20");
     let name = path.to_str().unwrap();
     for args in [
         &["decode", "-i"][..],
@@ -164,16 +162,16 @@ fn lists_name_the_files() {
     fs::write(path("a b"), "1%20\n").unwrap();
     fs::write(path("c"), "2%20\n").unwrap();
     let list = format!("{}\n\n{}", path("a b"), path("c"));
-    assert_eq!(ok(&["decode", "--files-from", "-"], &list), b"1 \n2 \n");
+    assert_eq!(ok("decode --files-from -", &list), b"1 \n2 \n");
     fs::write(path("list"), &list).unwrap();
     assert_eq!(ok(&["decode", "--files-from", &path("list")], ""), b"1 \n2 \n");
     let nul = format!("{}\0{}\0", path("c"), path("a b"));
-    assert_eq!(ok(&["decode", "--files0-from", "-"], nul), b"2 \n1 \n");
+    assert_eq!(ok("decode --files0-from -", nul), b"2 \n1 \n");
     fs::write(path("with stdin"), format!("-\n{}\n", path("c"))).unwrap();
     assert_eq!(ok(&["decode", "--files-from", &path("with stdin")], "%41"), b"A\n2 \n");
-    assert_eq!(ok(&["decode", "-i", "--files-from", "-"], path("c")), b"");
+    assert_eq!(ok("decode -i --files-from -", path("c")), b"");
     assert_eq!(fs::read(path("c")).unwrap(), b"2 \n");
-    assert_eq!(ok(&["decode", "--files-from", "-"], ""), b"", "an empty list names no file");
+    assert_eq!(ok("decode --files-from -", ""), b"", "an empty list names no file");
     for (args, input) in [
         (&["decode", "--files-from", "-"][..], "-\n".to_owned()),
         (&["decode", "--files-from", "-"], "no/such/file\n".to_owned()),
@@ -237,8 +235,8 @@ fn a_suffix_may_follow_the_short_option() {
         );
     }
     // An argument that starts with `-i` is not this option if it is the value of another option or comes after `--`.
-    assert_eq!(ok(&["encode", "-e", "-i.bak", "--keep", "-i~"], ""), b"-i.bak\n");
-    assert_eq!(run(&["decode", "--", "-i.bak"], "").err, format!("pct: -i.bak: {}\n", open_error("-i.bak")));
+    assert_eq!(ok("encode -e -i.bak --keep -i~", ""), b"-i.bak\n");
+    assert_eq!(run("decode -- -i.bak", "").err, format!("pct: -i.bak: {}\n", open_error("-i.bak")));
     fs::write(path("a"), "%41").unwrap();
     ok(&["decode", "-qi", &path("a")], "");
     assert_eq!(fs::read(path("a")).unwrap(), b"A");
@@ -309,9 +307,7 @@ mod changing {
 #[test]
 fn extended_attributes_and_access_lists_stay() {
     use std::process::Command;
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("file");
-    fs::write(&path, "%41").unwrap();
+    let (_dir, path) = file("file", "%41");
     let name = path.to_str().unwrap();
     // Python sets the attributes, because `setfattr` is often not installed. The access control list, in the kernel's
     // format, has an entry for one more user, and a mask.

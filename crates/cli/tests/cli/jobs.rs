@@ -160,7 +160,7 @@ fn parts_of_lines_depend_on_those_before_them() {
         let one = same(&["decode", "--log", format, "--values"], &log);
         assert_same(format, &one.out, wanted.as_bytes());
         let check = run(&["check", "--log", format, "-j4", "--kinds", "unreadable"], &log);
-        let unreadable = String::from_utf8(check.out).unwrap().lines().count();
+        let unreadable = check.text().lines().count();
         assert_eq!(unreadable + wanted.lines().count(), log.split(|&byte| byte == b'\n').count() - 1);
     }
 }

@@ -1,9 +1,9 @@
 //! Tests `--jsonl`, which converts string values of JSON Lines.
 
-use crate::support::{Numbers, done, ok, oracle, run, words_of};
+use crate::support::{Numbers, done_text, ok, oracle, run, words_of};
 
 fn decode(key: &str, input: &str) -> String {
-    String::from_utf8(done(&["decode", "--quiet", "--jsonl", "--key", key], input)).unwrap()
+    done_text(&["decode", "--quiet", "--jsonl", "--key", key], input)
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn paths_lead_through_objects_and_arrays() {
         assert_eq!(decode(key, line), wanted, "{key}");
     }
     assert_eq!(decode("[].u", "[{\"u\":\"%41\"}]"), "[{\"u\":\"A\"}]");
-    assert_eq!(ok(&["encode", "--jsonl", "--key", "u"], "{\"u\":\"\\u00e9 \"}"), b"{\"u\":\"%C3%A9%20\"}");
+    assert_eq!(ok("encode --jsonl --key u", "{\"u\":\"\\u00e9 \"}"), b"{\"u\":\"%C3%A9%20\"}");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_line_that_is_not_json_is_refused() {
         for (policy, wanted) in
             [("keep", format!("{line}\n")), ("null", "null\n".to_owned()), ("drop", String::new())]
         {
-            let out = String::from_utf8(done(&args(policy), &input)).unwrap();
+            let out = done_text(&args(policy), &input);
             assert_eq!(out, format!("{{\"u\":\"A\"}}\n{wanted}{{\"u\":\"B\"}}\n"), "{line}");
         }
         let run = run(&args("fail"), &input);
@@ -127,7 +127,7 @@ fn strings_that_are_not_utf8_are_read() {
 fn places_count_json_escapes() {
     for value in [r"\u00e9\/%zz", r"\ud83d\ude00\n%zz", "é%zz", r"%41\\%zz"] {
         let input = format!("{{}}\n{{\"u\":\"{value}\"}}\n");
-        let run = run(&["decode", "--jsonl", "--key", "u", "--strict"], &input);
+        let run = run("decode --jsonl --key u --strict", &input);
         let offset = input.find("%zz").unwrap();
         let wanted =
             format!("pct: <stdin>:2: offset {offset}: malformed escape: 'z' is not a hexadecimal digit\n");
@@ -152,6 +152,6 @@ fn the_json_module_agrees() {
             [b"{\"k\": ", a, b", \"r\": {\"x\": ", b, b",\"u\":", c, b"}, \"l\": [", d, b", ", a, b"]}\n"];
         parts.iter().for_each(|part| input.extend_from_slice(part));
     }
-    let out = ok(&["decode", "--jsonl", "--key", "r.u,l[]"], &input);
+    let out = ok("decode --jsonl --key r.u,l[]", &input);
     oracle("the_json_module_agrees", &["json", "r.u", "l[]"], &input, &out);
 }

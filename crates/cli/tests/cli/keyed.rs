@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
 
-use crate::support::{Numbers, assert_same, ok, run, text};
+use crate::support::{Numbers, assert_same, ok, refused, run, text};
 
 const URLS: &str =
     "http://b.com/1?u=x\nhttp://a.com/1\nhttp://www.b.com/2\n/none\nhttp://a.com/1\r\nhttp://c.co.uk";
@@ -25,9 +25,9 @@ fn top_counts_keys_and_orders_ties_by_key() {
         // A table has bars of block characters if the locale is UTF-8.
         assert_eq!(text(&args, URLS).replace('\u{2588}', "#"), *wanted, "{args:?}");
     }
-    assert_eq!(text(&["top", "{host}"], ""), "");
-    assert_eq!(text(&["top", "-0", "{path}"], "/a\nb\0/a\nb\0/"), "2\t/a\\nb\n1\t/\n");
-    assert_eq!(text(&["top", "{host}"], "\u{feff}http://a/\n"), "1\ta\n");
+    assert_eq!(text("top {host}", ""), "");
+    assert_eq!(text("top -0 {path}", "/a\nb\0/a\nb\0/"), "2\t/a\\nb\n1\t/\n");
+    assert_eq!(text("top {host}", "\u{feff}http://a/\n"), "1\ta\n");
     // Keys have schemes and hosts in lower case, because their case has no meaning, and paths as they are.
     let spellings = "HTTP://A.Example.COM/X\nhttp://a.example.com/X\n";
     let key = "{scheme} {host} {domain} {suffix} {subdomain} {path}";
@@ -42,24 +42,24 @@ fn top_counts_keys_and_orders_ties_by_key() {
     assert_eq!(text(&["top", key], spellings), "4\twww xn--bcher-kva.de /Ü\n");
     assert_eq!(text(&["top", "--decode", key], spellings), "4\twww bücher.de /Ü\n");
     let domains = "http://test.公司.cn/\nhttp://test.xn--55qx5d.cn/\nhttp://ｅｘａｍｐｌｅ．ｃｏｍ/\nhttp://example.com/\nhttp://%65xample.com/\n";
-    assert_eq!(text(&["top", "{domain}"], domains), "3\texample.com\n2\ttest.xn--55qx5d.cn\n");
-    assert_eq!(text(&["top", "{host}"], domains), "3\texample.com\n2\ttest.xn--55qx5d.cn\n");
-    assert_eq!(text(&["get", "{domain}"], domains).lines().nth(2), Some("ｅｘａｍｐｌｅ．ｃｏｍ"));
+    assert_eq!(text("top {domain}", domains), "3\texample.com\n2\ttest.xn--55qx5d.cn\n");
+    assert_eq!(text("top {host}", domains), "3\texample.com\n2\ttest.xn--55qx5d.cn\n");
+    assert_eq!(text("get {domain}", domains).lines().nth(2), Some("ｅｘａｍｐｌｅ．ｃｏｍ"));
     // A host that is not valid in IDNA gets lower case. The small letter of this host has more bytes than its capital.
-    assert_eq!(text(&["top", "{host}{host}"], "//ȺȺ<\n"), "1\tⱥⱥ<ⱥⱥ<\n");
-    assert_eq!(text(&["top", "{host}"], "//xn--A\n//%2F\n//[::A]\n"), "1\t%2f\n1\t[::a]\n1\txn--a\n");
-    assert_eq!(run(&["top", "{host}"], b"//A\xC3\n").out, b"1\ta\xC3\n");
+    assert_eq!(text("top {host}{host}", "//ȺȺ<\n"), "1\tⱥⱥ<ⱥⱥ<\n");
+    assert_eq!(text("top {host}", "//xn--A\n//%2F\n//[::A]\n"), "1\t%2f\n1\t[::a]\n1\txn--a\n");
+    assert_eq!(run("top {host}", b"//A\xC3\n").out, b"1\ta\xC3\n");
     // Control bytes and backslashes are escaped, so that different keys differ in the output.
     let keys = "/\t\x1b[m\x7f\0/%09%1B[m%7F\0/\\t\\x1b[m\\x7f\0/\r\r\0";
     let escaped = "1\t/\\t\\x1b[m\\x7f\n1\t/\\r\\r\n1\t/%09%1B[m%7F\n1\t/\\\\t\\\\x1b[m\\\\x7f\n";
-    assert_eq!(text(&["top", "-0", "{path}"], keys), escaped);
-    assert!(run(&["top", "-n0", "{path}"], "").err.contains("0 is not in 1.."));
+    assert_eq!(text("top -0 {path}", keys), escaped);
+    assert!(run("top -n0 {path}", "").err.contains("0 is not in 1.."));
 }
 
 #[test]
 fn top_selects_values_of_records() {
     let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?x HTTP/1.0\" 200 23 \"http://r.com/b\" \"agent\"\n";
-    assert_eq!(text(&["top", "{path}", "--log", "combined"], &log.repeat(3)), "3\t/a\n");
+    assert_eq!(text("top {path} --log combined", log.repeat(3)), "3\t/a\n");
     // If no value has a part of the template, a message says so.
     for (template, options, is_told) in
         [("{host}", &[][..], true), ("{host}", &["-q"], false), ("{path}", &[], false)]
@@ -83,18 +83,15 @@ fn top_selects_values_of_records() {
         assert_eq!(text(&["top", "{host} {path}", "--log", log], lines), wanted, "{log}");
     }
     let csv = "url,n\nhttp://a.com/,1\n\"http://b.com/,\",2\nhttp://a.com/,3\n";
-    assert_eq!(text(&["top", "{host}", "--csv", "--column", "url"], csv), "2\ta.com\n1\tb.com\n");
-    let json = run(
-        &["top", "{host}", "--jsonl", "--key", "u"],
-        "{\"u\":\"http://a/\"}\nbad\n{\"u\":\"http://a/\"}\n",
-    );
+    assert_eq!(text("top {host} --csv --column url", csv), "2\ta.com\n1\tb.com\n");
+    let json = run("top {host} --jsonl --key u", "{\"u\":\"http://a/\"}\nbad\n{\"u\":\"http://a/\"}\n");
     assert_eq!((json.out.as_slice(), json.code), (&b"2\ta\n"[..], Some(0)));
     assert!(
         json.err.contains("1 record is unreadable, and is left out; `pct check --kinds unreadable` with the same input options lists"),
         "{}",
         json.err
     );
-    let bytes = run(&["top", "{path}", "--format", "json"], b"/\xFF\n");
+    let bytes = run("top {path} --format json", b"/\xFF\n");
     assert_eq!(
         bytes.out,
         b"{\"distinct\":1,\"top\":[{\"count\":1,\"key\":{\"bytes\":\"%2F%FF\"}}],\"values\":1}\n"
@@ -157,23 +154,23 @@ fn limits_and_threads_do_not_change_the_result() {
 
 #[test]
 fn dedup_keeps_first_lines_and_rejected_ones() {
-    let dedup = |input: &str| run(&["dedup", "--profile", "whatwg"], input);
+    let dedup = |input: &str| run("dedup --profile whatwg", input);
     let deduped = dedup(
         "http://A.com\r\nhttp://a b/\n\nhttp://a.com/\nhttp://a b/\n\nhttp://a.com/%7e\nhttp://a.com:80",
     );
     let kept = "http://A.com\r\nhttp://a b/\n\nhttp://a b/\n\nhttp://a.com/%7e\n";
-    assert_eq!((deduped.code, String::from_utf8(deduped.out).unwrap().as_str()), (Some(0), kept));
+    assert_eq!((deduped.code, deduped.text().as_str()), (Some(0), kept));
     assert!(
         deduped.err.contains("4 values were rejected, and stay unchanged; --rejects FILE"),
         "{}",
         deduped.err
     );
     // Without a profile, keys are the lines as `normalize` writes them.
-    let plain = text(&["dedup"], "/%7ea\n/~a\n/%2f\n/%2F\nHTTP://a\nhttp://a\n%68ttp://a\n/%zz\n/%zz\n");
+    let plain = text("dedup", "/%7ea\n/~a\n/%2f\n/%2F\nHTTP://a\nhttp://a\n%68ttp://a\n/%zz\n/%zz\n");
     assert_eq!(plain, "/%7ea\n/%2f\nHTTP://a\nhttp://a\n%68ttp://a\n/%zz\n");
-    let marked = text(&["dedup", "--profile", "rfc3986"], "\u{feff}a\na");
+    let marked = text("dedup --profile rfc3986", "\u{feff}a\na");
     assert_eq!(marked, "\u{feff}a\n");
-    let blank = text(&["dedup", "--profile", "rfc3986"], "\na\n\nb\na");
+    let blank = text("dedup --profile rfc3986", "\na\n\nb\na");
     assert_eq!(blank, "\na\nb\n");
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -206,12 +203,12 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
         };
         assert_eq!(places, [at(1, 0), at(20_003, second), at(40_005, third)]);
     }
-    assert_eq!(ok(&["dedup", "-0", "--profile", "rfc3986"], "a\0b\0%61\0b\0c"), b"a\0b\0c\0");
+    assert_eq!(ok("dedup -0 --profile rfc3986", "a\0b\0%61\0b\0c"), b"a\0b\0c\0");
     // The key consists of the selected values, and a record without these values has no key.
     let lines = "1 %61 x\n2 a\n3 b\n4\n5 b\n6\n";
-    assert_eq!(text(&["dedup", "--field", "2", "--profile", "escapes"], lines), "1 %61 x\n3 b\n4\n6\n");
-    assert_eq!(text(&["dedup", "--field", "2"], lines), "1 %61 x\n3 b\n4\n6\n");
-    assert!(run(&["dedup", "--html"], "").err.contains("--html: a document has no records"));
+    assert_eq!(text("dedup --field 2 --profile escapes", lines), "1 %61 x\n3 b\n4\n6\n");
+    assert_eq!(text("dedup --field 2", lines), "1 %61 x\n3 b\n4\n6\n");
+    assert!(run("dedup --html", "").err.contains("--html: a document has no records"));
     let rows = [
         "1,\"http://a/\n\",x\r\n",
         "2,http://a/%0a,\n",
@@ -223,12 +220,12 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     for jobs in ["-j1", "-j3"] {
         let args = ["dedup", jobs, "--csv", "--column", "url", "--profile", "escapes"];
         let kept = ["n,url\n", rows[0], rows[1], rows[3], rows[5]].concat();
-        assert_eq!(text(&args, &["n,url\n", &rows.concat()].concat()), kept);
+        assert_eq!(text(&args, ["n,url\n", &rows.concat()].concat()), kept);
         let both = ["dedup", jobs, "--csv", "--column", "m,url"];
         assert_eq!(text(&both, "m,url\na,\n,a\na,\n\na,b\na\na\n"), "m,url\na,\n,a\n\na,b\na\n");
     }
     let json = run(
-        &["dedup", "--jsonl", "--key", "u", "--profile", "whatwg"],
+        "dedup --jsonl --key u --profile whatwg",
         "{\"u\":\"http://A\"}\n[\n{\"u\":\"http://a/\",\"v\":1}\n{}\n{}\n{\"u\":\"a\"}\n{\"u\":\"a\"}\n[\n",
     );
     let kept = "{\"u\":\"http://A\"}\n[\n{}\n{}\n{\"u\":\"a\"}\n{\"u\":\"a\"}\n[\n";
@@ -239,7 +236,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     }
     let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 23 \"http://r/b\" \"x\"\n";
     let other = log.replace("/b", "/c");
-    assert_eq!(text(&["dedup", "--log", "combined"], &format!("{log}{other}{log}")), log);
+    assert_eq!(text("dedup --log combined", format!("{log}{other}{log}")), log);
     // The output of several tables has one header, and a record that is longer than `--max-record` is kept.
     let (long, tables) = ("x".repeat(2 << 20), (path("a.csv"), path("b.csv")));
     fs::write(&tables.0, format!("u\n{long}\na\n{long}\n")).unwrap();
@@ -276,18 +273,12 @@ fn dedup_compares_the_parts_that_a_template_names() {
         format!("- - - [10/Oct/2000:13:55:36 -0700] \"GET {target} HTTP/1.0\" 200 23 \"-\" \"x\"\n")
     };
     let lines = [log("//x?a"), log("//x?b"), log("/x")];
-    assert_eq!(
-        text(&["dedup", "--by", "{path}", "--log", "combined"], &lines.concat()),
-        lines[0].clone() + &lines[2]
-    );
-    assert!(run(&["dedup", "--by", "host"], "").err.contains("the key has no {PART}"));
-    assert!(run(&["dedup", "--by", "{query:a[]}"], "").err.contains("a key has one value"));
+    assert_eq!(text("dedup --by {path} --log combined", lines.concat()), lines[0].clone() + &lines[2]);
+    assert!(run("dedup --by host", "").err.contains("the key has no {PART}"));
+    assert!(run("dedup --by {query:a[]}", "").err.contains("a key has one value"));
     // All spellings of a host have one key, and --no-scheme also finds a host at the start of a line.
-    assert_eq!(
-        text(&["dedup", "--by", "{host}", "--no-scheme"], "a.com/x\nhttp://A.com/\nb.com\n"),
-        "a.com/x\nb.com\n"
-    );
-    assert!(run(&["dedup", "--by", "{host}", "--profile", "whatwg"], "").err.contains("cannot be used with"));
+    assert_eq!(text("dedup --by {host} --no-scheme", "a.com/x\nhttp://A.com/\nb.com\n"), "a.com/x\nb.com\n");
+    assert!(run("dedup --by {host} --profile whatwg", "").err.contains("cannot be used with"));
 }
 
 #[test]
@@ -302,7 +293,7 @@ fn fingerprints_are_those_of_the_canonical_form() {
         let args = ["normalize", "--profile", "rfc3986", "--hash", hash];
         assert_eq!(text(&args, "HTTP://A.com/\nhttp://a.com/\n"), format!("{wanted}\n{wanted}\n"), "{hash}");
     }
-    let rejected = run(&["normalize", "--profile", "whatwg", "--hash", "sha1"], "http://a b/\n");
+    let rejected = run("normalize --profile whatwg --hash sha1", "http://a b/\n");
     assert_eq!(rejected.out, b"http://a b/\n");
 }
 
@@ -323,13 +314,12 @@ fn hosts_are_divided_by_the_public_suffix_list() {
         get(&["--suffix-list", path], "http://a.b.example.co.uk"),
         "|a.b.example.co.uk|b.example.co.uk\n"
     );
-    let row = text(&["split", "--parts", "domain,subdomain,suffix", "--format", "csv", "-e", "//b.com"], "");
+    let row = text("split --parts domain,subdomain,suffix --format csv -e //b.com", "");
     assert_eq!(row, "b.com,,com\n");
-    assert_eq!(run(&["join", "domain=a.com"], "").code, Some(1));
+    assert_eq!(run("join domain=a.com", "").code, Some(1));
     fs::write(&list, "com\na..b\n").unwrap();
-    let bad = run(&["get", "{domain}", "--suffix-list", path, "-e", url], "");
-    assert!(bad.code == Some(2) && bad.err.contains("line 2 is not a rule"), "{}", bad.err);
-    assert!(text(&["info"], "").contains("public suffix list: version 20"));
+    refused(&["get", "{domain}", "--suffix-list", path, "-e", url], "", "line 2 is not a rule");
+    assert!(text("info", "").contains("public suffix list: version 20"));
 }
 
 /// With `-i`, a line of a file that could not be read to its end does not remove an equal line of the next file.

@@ -1,13 +1,13 @@
 //! Tests `--log` with lines as servers, proxies and load balancers write them. Some are published lines, to whose values escapes were added.
 //! The others were made for these tests.
 
-use crate::support::{Run, assert_same, done, ok, run, text};
+use crate::support::{Run, assert_same, done, done_text, ok, printed, refused, run, text};
 
 /// Checks that `--log` selects the values `wanted` in `lines`, and that decoding changes only these values.
 #[track_caller]
 fn finds(log: &str, lines: &str, wanted: &[&str]) {
-    let only = ok(&["decode", "-q", "--log", log, "--values"], lines);
-    assert_eq!(String::from_utf8(only).unwrap().lines().collect::<Vec<_>>(), wanted, "{log}");
+    let only = text(&["decode", "-q", "--log", log, "--values"], lines);
+    assert_eq!(only.lines().collect::<Vec<_>>(), wanted, "{log}");
     // The values contain the escape `%5A`, and no other text contains a `Z`, so each `Z` in the output is a decoded value.
     let decoded = text(&["decode", "-q", "--log", log], lines);
     let values = wanted.iter().filter(|value| value.contains('Z')).count();
@@ -33,17 +33,14 @@ fn apache_and_nginx() {
         &["/Z"],
     );
     let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a\\x22%41\\xC3\\xA9 HTTP/1.1\" 200 1 \"r\\x20%42\" \"ua\\x22\"\n";
-    assert_eq!(ok(&["decode", "--log", "nginx", "--values"], line), "/a\"Aé\nr B\n".as_bytes());
+    assert_eq!(ok("decode --log nginx --values", line), "/a\"Aé\nr B\n".as_bytes());
     // In a complete line, new values are written as nginx writes them.
     assert_eq!(
-        text(&["decode", "--log", "nginx"], line),
+        text("decode --log nginx", line),
         "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a\\x22A\\xC3\\xA9 HTTP/1.1\" 200 1 \"r B\" \"ua\\x22\"\n"
     );
     assert_eq!(
-        ok(
-            &["normalize", "--log", "common"],
-            "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%7e%2f HTTP/1.1\" 200 %7e"
-        ),
+        ok("normalize --log common", "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%7e%2f HTTP/1.1\" 200 %7e"),
         b"1 - - [10/Oct/2000:13:55:36 -0700] \"GET /~%2F HTTP/1.1\" 200 %7e"
     );
 }
@@ -71,7 +68,7 @@ fn access_logs_are_read_from_the_date_on() {
         for start in starts.into_iter().filter(|start| log != "nginx" || !start.contains("\\\"")) {
             let line = format!("{start}{tail}\n");
             let check = run(&["check", "--log", log], &line);
-            let findings = String::from_utf8(check.out).unwrap();
+            let findings = check.text();
             assert_eq!((findings.lines().count(), check.code), (wanted, Some(1)), "{log} {line}");
             assert!(findings.lines().all(|finding| finding.contains(": nul: field ")), "{findings}");
             let request = start.len() + tail.find("/%00").unwrap();
@@ -82,8 +79,7 @@ fn access_logs_are_read_from_the_date_on() {
         }
         let text =
             format!("1 - - {tail}\n\n1 - - [10/Oct/2000:13:55:36] GET /%41 200\n%41 \"GET /%41 HTTP/1.1\"\n");
-        let check =
-            String::from_utf8(run(&["check", "--log", log, "--kinds", "unreadable"], &text).out).unwrap();
+        let check = printed(&["check", "--log", log, "--kinds", "unreadable"], &text);
         let lines: Vec<_> = check.lines().map(|line| line.split(':').nth(1).unwrap()).collect();
         assert_eq!(lines, ["3", "4"], "{log}: {check}");
         assert!(check.lines().all(|line| line.contains(": unreadable: ")), "{log}: {check}");
@@ -151,134 +147,81 @@ fn proxies_and_virtual_hosts() {
     ] {
         finds(log, &format!("{line}\n"), wanted);
         let nul = run(&["check", "--log", log, "--kinds", "nul,unreadable"], line.replace("%5A", "%00"));
-        assert_eq!(String::from_utf8(nul.out).unwrap().lines().count(), line.matches("%5A").count(), "{log}");
+        assert_eq!(nul.text().lines().count(), line.matches("%5A").count(), "{log}");
     }
 }
 
 #[test]
 fn requests_of_proxies_cannot_be_hidden() {
-    for (log, line, kind) in [
+    // Each text is a kind of finding, or `valid`, and then a log and a line of it.
+    for case in [
         // The closing quote of the request is missing, so nobody knows where the request ends.
-        ("combined", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1"#, "unreadable"),
-        ("nginx", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00"#, "unreadable"),
-        (
-            "vhost_combined",
-            r#"h:80 1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1 "-" "ua""#,
-            "unreadable",
-        ),
-        (
-            "traefik",
-            r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1 "-" "-" 1 "r" "s" 1ms"#,
-            "unreadable",
-        ),
+        r#"unreadable combined 1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1"#,
+        r#"unreadable nginx 1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00"#,
+        r#"unreadable vhost_combined h:80 1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1 "-" "ua""#,
+        r#"unreadable traefik 1 - - [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1 200 1 "-" "-" 1 "r" "s" 1ms"#,
         // nginx cuts off long lines of its error log.
-        ("nginx-error", r#"d [error] 1#0: *1 x, client: 1, request: "GET /%00 HTT"#, "unreadable"),
-        (
-            "nginx-error",
-            r#"d [error] 1#0: *1 x, request: "GET / HTTP/1.1", upstream: "http://1/%00"#,
-            "unreadable",
-        ),
+        r#"unreadable nginx-error d [error] 1#0: *1 x, client: 1, request: "GET /%00 HTT"#,
+        r#"unreadable nginx-error d [error] 1#0: *1 x, request: "GET / HTTP/1.1", upstream: "http://1/%00"#,
         // This text is neither an entry nor a line of an entry that has labels.
-        ("nginx-error", "garbage %00", "unreadable"),
-        (
-            "nginx-error",
-            "d [error] 1#0: *1 x, client: 1, request: GET /%00 HTTP/1.1, host: \"h\"",
-            "unreadable",
-        ),
-        ("nginx-error", r#"PHP message: x" while reading, client: 1, request: "GET / HTTP/1.1""#, ""),
-        ("nginx-error", "d [notice] 1#0: signal process started", ""),
-        ("nginx-error", "d [info] 1#0: *1 proxied, client: 1, upstream: 2:3", ""),
+        "unreadable nginx-error garbage %00",
+        "unreadable nginx-error d [error] 1#0: *1 x, client: 1, request: GET /%00 HTTP/1.1, host: \"h\"",
+        r#"valid nginx-error PHP message: x" while reading, client: 1, request: "GET / HTTP/1.1""#,
+        "valid nginx-error d [notice] 1#0: signal process started",
+        "valid nginx-error d [info] 1#0: *1 proxied, client: 1, upstream: 2:3",
         // The closing quote of the referrer is missing.
-        (
-            "combined",
-            r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/%00"#,
-            "unreadable",
-        ),
-        (
-            "combined",
-            r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/ "ua"#,
-            "unreadable",
-        ),
-        ("nginx", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 ""#, "unreadable"),
-        (
-            "s3",
-            r#"o b [10/Oct/2000:13:55:36 -0700] 1 r i REST.GET.OBJECT k "GET / HTTP/1.1" 200 - 1 - 7 - "http://r/"#,
-            "unreadable",
-        ),
-        ("common", r#"1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/"#, ""),
+        r#"unreadable combined 1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/%00"#,
+        r#"unreadable combined 1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/ "ua"#,
+        r#"unreadable nginx 1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 ""#,
+        r#"unreadable s3 o b [10/Oct/2000:13:55:36 -0700] 1 r i REST.GET.OBJECT k "GET / HTTP/1.1" 200 - 1 - 7 - "http://r/"#,
+        r#"valid common 1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 1 "http://r/"#,
         // These logs have a line without a header line, with another number of fields, or with an open quote. The third W3C log is
         // valid.
-        ("cdx", "garbage %00", "unreadable"),
-        ("cdx", " CDX N b a\nx 2024 http://a/ %00", "unreadable"),
-        ("w3c", "#Fields: time cs-uri\n10:00 /a %00", "unreadable"),
-        ("w3c", "#Fields: time cs-uri\n10:00 \"/a %00", "unreadable"),
-        ("w3c", "#Fields: time\n10:00\n \n", ""),
-        ("iis", "%00 x\n#Fields: time cs-uri\n10:00 /a", "unreadable"),
-        ("cloudfront", "#Fields: time cs-uri\n10:00 /%00", "unreadable"),
+        "unreadable cdx garbage %00",
+        "unreadable cdx  CDX N b a\nx 2024 http://a/ %00",
+        "unreadable w3c #Fields: time cs-uri\n10:00 /a %00",
+        "unreadable w3c #Fields: time cs-uri\n10:00 \"/a %00",
+        "valid w3c #Fields: time\n10:00\n \n",
+        "unreadable iis %00 x\n#Fields: time cs-uri\n10:00 /a",
+        "unreadable cloudfront #Fields: time cs-uri\n10:00 /%00",
         // Quotes are data in the logs of Envoy.
-        ("envoy", r#"[10/Oct/2000:13:55:36 -0700] "GET /a"%00"b HTTP/2" 200"#, "nul"),
+        r#"nul envoy [10/Oct/2000:13:55:36 -0700] "GET /a"%00"b HTTP/2" 200"#,
         // These requests have only one word, or no method.
-        ("common", r#"1 - - [10/Oct/2000:13:55:36 -0700] "/%00" 200 1"#, "unreadable"),
-        ("envoy", r#"[10/Oct/2000:13:55:36 -0700] "/%00 HTTP/1.1" 200"#, "unreadable"),
-        (
-            "haproxy",
-            r#"x haproxy[1]: 1:2 [10/Oct/2000:13:55:36 -0700] a b/c 400 2 - - {} "/%00""#,
-            "unreadable",
-        ),
-        ("elb", r#"t lb 1:2 3:4 1 2 3 200 200 0 29 "/%00" "ua" - -"#, "unreadable"),
-        ("nginx-error", r#"d [error] 1#0: *1 x, client: 1, request: "/%00", host: "h""#, "unreadable"),
-        ("combined", r#"1 - - [10/Oct/2000:13:55:36 -0700] "/%41" 200 1 "http://r/%00" "ua""#, "nul"),
+        r#"unreadable common 1 - - [10/Oct/2000:13:55:36 -0700] "/%00" 200 1"#,
+        r#"unreadable envoy [10/Oct/2000:13:55:36 -0700] "/%00 HTTP/1.1" 200"#,
+        r#"unreadable haproxy x haproxy[1]: 1:2 [10/Oct/2000:13:55:36 -0700] a b/c 400 2 - - {} "/%00""#,
+        r#"unreadable elb t lb 1:2 3:4 1 2 3 200 200 0 29 "/%00" "ua" - -"#,
+        r#"unreadable nginx-error d [error] 1#0: *1 x, client: 1, request: "/%00", host: "h""#,
+        r#"nul combined 1 - - [10/Oct/2000:13:55:36 -0700] "/%41" 200 1 "http://r/%00" "ua""#,
         // Load balancers write requests of three words, so a blank in the target makes a line unreadable.
-        (
-            "alb",
-            r#"http t lb 1:2 3:4 1 2 3 200 200 0 57 "GET http://h/a %00 HTTP/1.1" "ua" - - - - - - 0 t - - - - -"#,
-            "unreadable",
-        ),
-        ("elb", "t lb 1:2 3:4 1 2 3 200 200 0 29 GET http://h/%00 HTTP/1.1 ua - -", "unreadable"),
-        ("elb", "no log %00", "unreadable"),
-        ("alb", "no log %00", "unreadable"),
-        ("s3", "no log %00", "unreadable"),
-        ("s3", r#"o b [10/Oct/2000:13:55:36 -0700] 1 o 3E REST.GET.OBJECT k - 200"#, ""),
-        ("squid", "no log %00", "unreadable"),
-        ("squid", "a b c d e f http://h/%00 h i j", "unreadable"),
+        r#"unreadable alb http t lb 1:2 3:4 1 2 3 200 200 0 57 "GET http://h/a %00 HTTP/1.1" "ua" - - - - - - 0 t - - - - -"#,
+        "unreadable elb t lb 1:2 3:4 1 2 3 200 200 0 29 GET http://h/%00 HTTP/1.1 ua - -",
+        "unreadable elb no log %00",
+        "unreadable alb no log %00",
+        "unreadable s3 no log %00",
+        r#"valid s3 o b [10/Oct/2000:13:55:36 -0700] 1 o 3E REST.GET.OBJECT k - 200"#,
+        "unreadable squid no log %00",
+        "unreadable squid a b c d e f http://h/%00 h i j",
         // An entry of nginx's stream proxy has no request, so no value is missing.
-        (
-            "nginx-error",
-            r#"d [error] 1#0: *1 x, client: 1, server: s:80, upstream: "1:80", bytes from/to client:0/0, bytes from/to upstream:0/0"#,
-            "",
-        ),
+        r#"valid nginx-error d [error] 1#0: *1 x, client: 1, server: s:80, upstream: "1:80", bytes from/to client:0/0, bytes from/to upstream:0/0"#,
         // The server got no request, or could not read it, so no value is missing.
-        ("combined", r#"1 - - [10/Oct/2000:13:55:36 -0700] "-" 408 0 "-" "-""#, ""),
-        ("nginx", r#"1 - - [10/Oct/2000:13:55:36 -0700] "" 400 0 "-" "-""#, ""),
-        ("elb", r#"t lb 1:2 3:4 1 2 3 400 200 0 29 "- - - " "-" - -"#, ""),
+        r#"valid combined 1 - - [10/Oct/2000:13:55:36 -0700] "-" 408 0 "-" "-""#,
+        r#"valid nginx 1 - - [10/Oct/2000:13:55:36 -0700] "" 400 0 "-" "-""#,
+        r#"valid elb t lb 1:2 3:4 1 2 3 400 200 0 29 "- - - " "-" - -"#,
         // Syslog has cut off this long request.
-        (
-            "haproxy",
-            r#"x haproxy[1]: 1:2 [10/Oct/2000:13:55:36 -0700] a b/c 1 200 2 - - {} "GET /%00"#,
-            "unreadable",
-        ),
-        (
-            "haproxy",
-            r#"x haproxy[1]: 1:2 [10/Oct/2000:13:55:36 -0700] a b/c 1 200 2 - - {"} "GET /%00 HTTP/1.1""#,
-            "unreadable",
-        ),
-        ("haproxy", "backend b has no server available!", "unreadable"),
-        ("envoy", r#"[10/Oct/2000:13:55:36 -0700] - "GET /%00 HTTP/1.1" 200"#, "unreadable"),
-        (
-            "vhost_combined",
-            r#"h:80 1 - a b [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1" 200 1 "-" "-""#,
-            "nul",
-        ),
+        r#"unreadable haproxy x haproxy[1]: 1:2 [10/Oct/2000:13:55:36 -0700] a b/c 1 200 2 - - {} "GET /%00"#,
+        r#"unreadable haproxy x haproxy[1]: 1:2 [10/Oct/2000:13:55:36 -0700] a b/c 1 200 2 - - {"} "GET /%00 HTTP/1.1""#,
+        "unreadable haproxy backend b has no server available!",
+        r#"unreadable envoy [10/Oct/2000:13:55:36 -0700] - "GET /%00 HTTP/1.1" 200"#,
+        r#"nul vhost_combined h:80 1 - a b [10/Oct/2000:13:55:36 -0700] "GET /%00 HTTP/1.1" 200 1 "-" "-""#,
         // nginx writes the decoded path unescaped, so a client can put the text of a label into the path.
-        (
-            "nginx-error",
-            r#"d [error] 1#0: *1 open() "/x", request: "GET / HTTP/1.1", host: "y" failed, client: 1, request: "GET /%00 HTTP/1.1""#,
-            "nul",
-        ),
+        r#"nul nginx-error d [error] 1#0: *1 open() "/x", request: "GET / HTTP/1.1", host: "y" failed, client: 1, request: "GET /%00 HTTP/1.1""#,
     ] {
-        let check = String::from_utf8(run(&["check", "--log", log], line).out).unwrap();
+        let (kind, case) = case.split_once(' ').unwrap();
+        let (log, line) = case.split_once(' ').unwrap();
+        let check = printed(&["check", "--log", log], line);
         let is_reported = check.contains(&format!(": {kind}: "));
-        assert!(if kind.is_empty() { check.is_empty() } else { is_reported }, "{log} {line}: {check}");
+        assert!(if kind == "valid" { check.is_empty() } else { is_reported }, "{log} {line}: {check}");
         // Each of these commands counts unreadable lines, and stops at them with --strict.
         for verb in [&["decode"][..], &["normalize"], &["get", "{path}"]] {
             let stats = run(&[verb, &["--log", log, "--stats=json"]].concat(), line).err;
@@ -298,16 +241,16 @@ fn requests_of_proxies_cannot_be_hidden() {
         (&["--values", "--output-delimiter", "|"], "|B\n"),
         (&["--values", "--output-delimiter", "|", "--on-rejected", "null"], "|B\n"),
     ] {
-        let out = done(&[&["decode", "-q", "--log", "combined"], options].concat(), line);
-        assert_eq!(String::from_utf8(out).unwrap(), wanted, "{options:?}");
+        let out = done_text(&[&["decode", "-q", "--log", "combined"], options].concat(), line);
+        assert_eq!(out, wanted, "{options:?}");
     }
-    let said = run(&["decode", "--log", "combined"], line).err;
+    let said = run("decode --log combined", line).err;
     let (said, hint) = said.split_once('\n').unwrap();
     assert_eq!(said, "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons");
     assert!(hint.contains("more values can be read if --log names the server"), "{hint}");
     // With --values, a referrer whose quote is not closed is left out. Many such lines are read like one.
     let lines = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41 HTTP/1.1\" 200 1 \"r\" \"ua\"\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200 1 \"http://r/\n";
-    let values = run(&["decode", "--log", "apache", "--values"], lines);
+    let values = run("decode --log apache --values", lines);
     assert_eq!(values.out, b"/A\nr\n/a\n");
     for jobs in ["-j1", "-j3"] {
         let many = run(&["decode", "--log", "apache", jobs, "--stats=json"], lines.repeat(5_000));
@@ -326,10 +269,10 @@ fn requests_of_proxies_cannot_be_hidden() {
         ("- - - ", ""),
     ] {
         let line = format!("1 - - [10/Oct/2000:13:55:36 -0700] \"{request}\" 200 1\n");
-        let target = String::from_utf8(done(&["decode", "-q", "--log", "common", "--values"], line)).unwrap();
+        let target = done_text("decode -q --log common --values", line);
         assert_eq!(target.trim_end(), wanted, "{request}");
     }
-    let text = String::from_utf8(run(&["check", "--log", "haproxy"], "\n  \nx\n").out).unwrap();
+    let text = printed("check --log haproxy", "\n  \nx\n");
     assert_eq!(text, "<stdin>:3:5: unreadable: no quoted request\n");
 }
 
@@ -365,9 +308,9 @@ fn lines_are_read_alike_alone_and_among_many() {
     let odds = answers.iter().flat_map(|answer| ends.map(|end| line(answer, end))).chain([no_date]);
     for odd in odds {
         // The first line is always read alone.
-        let alone = run(&["decode", "--log", "combined"], format!("{odd}{usual}"));
+        let alone = run("decode --log combined", format!("{odd}{usual}"));
         let many = format!("{}{odd}{}", usual.repeat(80), usual.repeat(80));
-        let among = run(&["decode", "--log", "combined"], many);
+        let among = run("decode --log combined", many);
         let wanted = [decoded.repeat(80).as_bytes(), &alone.out, decoded.repeat(79).as_bytes()].concat();
         assert!(among.out == wanted, "{odd}: {}", among.out.escape_ascii());
         assert_eq!(among.err, alone.err, "{odd}");
@@ -399,18 +342,15 @@ fn values_are_what_clients_sent_and_are_written_as_servers_write() {
         assert_eq!(text(&[args, &["--log", log]].concat(), line), wanted, "{log} {args:?}");
     }
     // Findings are about the bytes that the client sent, but their offsets are those in the line.
-    let check = run(
-        &["check", "--log", "nginx", "--kinds", "illegal,non-ascii,control"],
-        line(r"/a\x22b\xC3\xA9\x1B", "-"),
-    );
+    let check = run("check --log nginx --kinds illegal,non-ascii,control", line(r"/a\x22b\xC3\xA9\x1B", "-"));
     let at = nginx.find(r"\x22").unwrap();
-    let found = String::from_utf8(check.out).unwrap();
+    let found = check.text();
     let places: Vec<_> =
         found.lines().map(|line| line.split(": ").take(2).collect::<Vec<_>>().join(" ")).collect();
     for (kind, place) in [("illegal", at), ("non-ascii", at + 5), ("control", at + 13)] {
         assert!(places.contains(&format!("<stdin>:1:{place} {kind}")), "{kind}: {found}");
     }
-    let error = run(&["uri", "--log", "nginx", "--strict"], nginx.replace("/a", r"http://\x22["));
+    let error = run("uri --log nginx --strict", nginx.replace("/a", r"http://\x22["));
     assert!(error.code == Some(1) && error.err.starts_with("pct: <stdin>:1: offset "), "{}", error.err);
     // A backslash that the server wrote is not the second byte of a character of the charset.
     for (charset, lead) in [("shift_jis", "%83"), ("big5", "%A5"), ("gbk", "%81"), ("gb18030", "%81")] {
@@ -440,14 +380,13 @@ fn a_layout_without_a_server_is_read_if_all_servers_agree() {
         ] {
             let decode = run(&["decode", "--log", log, "--values"], &line);
             let wanted = wanted.map_or(String::new(), |value| format!("{value}\n"));
-            assert_eq!(String::from_utf8(decode.out).unwrap(), wanted, "{log} {line}");
+            assert_eq!(decode.text(), wanted, "{log} {line}");
             assert_eq!(decode.err.contains("unreadable"), wanted.is_empty(), "{log} {line}: {}", decode.err);
-            let check =
-                String::from_utf8(run(&["check", "--log", log, "--kinds", "unreadable"], &line).out).unwrap();
+            let check = printed(&["check", "--log", log, "--kinds", "unreadable"], &line);
             assert_eq!(check.is_empty(), !wanted.is_empty(), "{log} {line}: {check}");
         }
         // If the servers disagree, the line stays as it is.
-        assert!(is_agreed || done(&["decode", "-q", "--log", "common"], &line) == line.as_bytes(), "{line}");
+        assert!(is_agreed || done("decode -q --log common", &line) == line.as_bytes(), "{line}");
     }
 }
 
@@ -468,7 +407,7 @@ fn planted_fields_are_not_read() {
         ("squid", "1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/a\0 1.1 1 1.1.1.1 TCP_MISS/200 9 GET http://h/b - HIER_NONE/- t".to_owned(), ""),
     ] {
         let run = run(&["decode", "--log", log, "--values"], format!("{line}\n"));
-        assert_eq!(String::from_utf8(run.out).unwrap(), wanted, "{log} {line}: {}", run.err);
+        assert_eq!(run.text(), wanted, "{log} {line}: {}", run.err);
         let is_counted = run.err.contains("unreadable");
         assert!(is_counted || !wanted.is_empty(), "{log} {line}: {}", run.err);
     }
@@ -496,11 +435,7 @@ fn placeholders_are_no_values() {
             &["check", "--kinds", "unreadable"],
         ] {
             let run = run(&[args, &["-q", "--log", log]].concat(), &line);
-            assert_eq!(
-                (String::from_utf8(run.out).unwrap(), run.code),
-                (String::new(), Some(0)),
-                "{log} {args:?} {line}"
-            );
+            assert_eq!((run.text(), run.code), (String::new(), Some(0)), "{log} {args:?} {line}");
         }
         assert_eq!(done(&["decode", "-q", "--log", log], &line), line.as_bytes());
     }
@@ -518,9 +453,8 @@ fn fields_of_logs_have_names() {
     ] {
         assert_eq!(text(&[&["decode", "--log", "combined"], args].concat(), line), wanted, "{args:?}");
     }
-    let check =
-        run(&["check", "--log", "apache", "--field", "agent", "--kinds", "nul"], line.replace("%43", "%00"));
-    assert!(String::from_utf8(check.out).unwrap().contains(": nul: field agent at "));
+    let check = run("check --log apache --field agent --kinds nul", line.replace("%43", "%00"));
+    assert!(check.text().contains(": nul: field agent at "));
     let w3c = "#Fields: date cs-uri-stem cs(User-Agent) cs(Cookie)\n2026 /%41 ua%42 x=%43\n";
     for (args, wanted) in [
         (&["--field", "cs(User-Agent)"][..], "uaB\n"),
@@ -531,8 +465,8 @@ fn fields_of_logs_have_names() {
         assert_eq!(text(&[&["decode", "--log", "w3c", "--values"], args].concat(), w3c), wanted, "{args:?}");
     }
     let json = "{\"request\":\"GET /%41 HTTP/1.1\",\"x\":{\"y\":\"%42\"}}\n";
-    assert_eq!(ok(&["decode", "--log", "nginx-json", "--field", "x.y,target", "--values"], json), b"/A\nB\n");
-    let none = run(&["decode", "--log", "w3c", "--column", "x-none"], w3c);
+    assert_eq!(ok("decode --log nginx-json --field x.y,target --values", json), b"/A\nB\n");
+    let none = run("decode --log w3c --column x-none", w3c);
     assert_eq!((none.out.as_slice(), &*none.err), (w3c.as_bytes(), "pct: no line has the field 'x-none'\n"));
 }
 
@@ -549,7 +483,7 @@ fn the_first_lines_choose_the_format() {
     });
     let [a, b, c] = &paths;
     let found = run(&["decode", "--log", "auto", "--values", a, b, c], "");
-    assert_eq!(String::from_utf8(found.out).unwrap(), "/A\n/B\n/C\nhttp://r/D\n");
+    assert_eq!(found.text(), "/A\n/B\n/C\nhttp://r/D\n");
     let said = format!(
         "pct: {a}: the format is combined\npct: {b}: the format is caddy\npct: {c}: the format is w3c\n"
     );
@@ -567,70 +501,64 @@ fn the_first_lines_choose_the_format() {
         assert!(run.err.starts_with(&format!("pct: {a}: the format is combined\n")), "{args:?}: {}", run.err);
     }
     let cri = format!("2026-11-27T15:38:10.123456789Z stdout F {access}");
-    let found = run(&["decode", "--log", "cri", "--values"], &cri);
+    let found = run("decode --log cri --values", &cri);
     assert_eq!(
         (found.out.as_slice(), &*found.err),
         (&b"/A\n"[..], "pct: <stdin>: the format is cri+combined\n")
     );
-    let none = run(&["decode", "--log", "auto"], "no log\n");
-    assert_eq!((none.out.as_slice(), none.code), (&b""[..], Some(2)), "{}", none.err);
-    assert!(none.err.contains("no format fits the first lines"), "{}", none.err);
-    assert_eq!(ok(&["decode", "--log", "auto"], ""), b"");
+    refused("decode --log auto", "no log\n", "no format fits the first lines");
+    assert_eq!(ok("decode --log auto", ""), b"");
 }
 
 #[test]
 fn loggers_are_around_records() {
     let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a%22b%20c%41 HTTP/1.1\" 200 8 \"-\" \"UA\"";
     let docker = format!("{{\"log\":\"{}\\n\",\"stream\":\"stdout\"}}\n", line.replace('"', "\\\""));
-    for (args, text) in [
+    for (args, record) in [
         (&["--log", "cri+combined"][..], format!("2026-11-27T15:38:10.123456789Z stderr F {line}\n")),
         (&["--log", "syslog+nginx"], format!("<134>Nov 27 15:38:10 host nginx: {line}\n")),
         (&["--log", "docker+apache"], docker.clone()),
         (&["--jsonl", "--key", "log", "--log", "combined"], docker.clone()),
     ] {
-        let values = ok(&[&["decode", "--values"], args].concat(), &text);
+        let values = ok(&[&["decode", "--values"], args].concat(), &record);
         assert_eq!(String::from_utf8(values).unwrap(), "/a\"b cA\n", "{args:?}");
         // Without --values, the whole line is written, and a blank and a quote stay escaped.
-        let whole = String::from_utf8(ok(&[&["decode"], args].concat(), &text)).unwrap();
+        let whole = text(&[&["decode"], args].concat(), &record);
         let quoted = if args.contains(&"syslog+nginx") { "\\x22" } else { "%22" };
         let is_known =
-            whole == text.replace("c%41", "cA") || whole.contains(quoted) || whole.contains("\\\\\\\"");
+            whole == record.replace("c%41", "cA") || whole.contains(quoted) || whole.contains("\\\\\\\"");
         assert!(is_known && whole.contains("%20cA HTTP/1.1"), "{args:?}: {whole}");
-        let paths = String::from_utf8(ok(&[&["get", "{path}", "--values"], args].concat(), &whole)).unwrap();
+        let paths = text(&[&["get", "{path}", "--values"], args].concat(), &whole);
         assert!(paths.contains("b%20cA"), "{args:?}");
     }
     let part = "2026-11-27T15:38:10.123456789Z stdout P 1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HT\n";
-    let check = run(&["check", "--log", "cri+combined"], part);
-    assert!(
-        String::from_utf8(check.out)
-            .unwrap()
-            .contains(": unreadable: the record is a part of a longer line\n")
-    );
+    let check = run("check --log cri+combined", part);
+    assert!(check.text().contains(": unreadable: the record is a part of a longer line\n"));
 }
 
 /// Some servers, such as hypercorn, decode paths before they log them, so that a client can add whole lines to the log.
 #[test]
 fn logs_in_which_clients_can_write_lines_are_reported() {
     let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a 1.1\" 200 2 \"-\" \"ua\"\n";
-    let check = run(&["check", "--log", "hypercorn"], line.repeat(3));
-    let found = String::from_utf8(check.out).unwrap();
+    let check = run("check --log hypercorn", line.repeat(3));
+    let found = check.text();
     assert!(found.starts_with("<stdin>:1:0: unreadable: hypercorn writes decoded paths"), "{found}");
     assert_eq!((found.lines().count(), check.code), (1, Some(1)));
-    assert_eq!(run(&["check", "--log", "hypercorn", "--kinds", "nul"], line).code, Some(0));
-    assert_eq!(run(&["check", "--log", "hypercorn"], "").code, Some(0));
-    assert_eq!(run(&["audit", "--chain", "nginx-1.22,axum", "--log", "granian"], line).code, Some(2));
-    let help = text(&["help", "decode"], "").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(run("check --log hypercorn --kinds nul", line).code, Some(0));
+    assert_eq!(run("check --log hypercorn", "").code, Some(0));
+    assert_eq!(run("audit --chain nginx-1.22,axum --log granian", line).code, Some(2));
+    let help = text("help decode", "").split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(help.matches("; a client can write a new line)").count(), 7, "{help}");
 }
 
 #[test]
 fn json_may_have_the_escapes_of_a_server() {
     let args = ["decode", "--jsonl", "--key", "uri", "--unescape", "nginx"];
-    let text = r#"{"a":"\x01","uri":"/\x22%41\x5Cx41\xC3\xA9"}"#;
-    let values = ok(&[&args[..], &["--values"]].concat(), text);
-    assert_eq!(String::from_utf8(values).unwrap(), "/\"A\\x41é\n");
+    let record = r#"{"a":"\x01","uri":"/\x22%41\x5Cx41\xC3\xA9"}"#;
+    let values = text(&[&args[..], &["--values"]].concat(), record);
+    assert_eq!(values, "/\"A\\x41é\n");
     assert_eq!(ok(&args, r#"{"a":"\x01","uri":"/\x22"}"#), br#"{"a":"\x01","uri":"/\x22"}"#);
-    let strict = run(&["decode", "--jsonl", "--key", "uri", "--strict"], r#"{"uri":"/\x22"}"#);
+    let strict = run("decode --jsonl --key uri --strict", r#"{"uri":"/\x22"}"#);
     assert!(strict.err.contains("not JSON") && strict.code == Some(1), "{}", strict.err);
 }
 
@@ -655,9 +583,9 @@ fn amazon() {
     );
     // CloudFront percent-encodes once more than the client.
     let cloudfront = "#Version: 1.0\n#Fields: date cs-method cs-uri-stem cs(Referer) cs(User-Agent) cs-uri-query\n2019-12-04\tGET\t/index.html%255A\thttp://r/%255A\tMozilla/5.0%2520(%5A)\tq=%25255A%22\n";
-    let values = ok(&["decode", "--log", "cloudfront", "--values"], cloudfront);
-    assert_eq!(String::from_utf8(values).unwrap(), "/index.htmlZ\nhttp://r/Z\nq=%5A\"\n");
-    let whole = text(&["decode", "--log", "cloudfront"], cloudfront);
+    let values = text("decode --log cloudfront --values", cloudfront);
+    assert_eq!(values, "/index.htmlZ\nhttp://r/Z\nq=%5A\"\n");
+    let whole = text("decode --log cloudfront", cloudfront);
     assert_eq!(whole, cloudfront.replace("%255A\t", "Z\t").replace("%25255A", "%255A"));
 }
 
@@ -733,14 +661,14 @@ fn logfmt_values_are_quoted_as_they_need() {
         ("\"\\q%41\"", "\"\\q%41\""),
     ] {
         let line = |value| format!("level=info uri {{x=%41 xuri=%41 msg=\"uri=%41\"  uri={value}\n");
-        let out = done(&["decode", "-q", "--logfmt", "--key", "uri"], line(value));
-        assert_eq!(String::from_utf8(out).unwrap(), line(wanted), "{value}");
+        let out = done_text("decode -q --logfmt --key uri", line(value));
+        assert_eq!(out, line(wanted), "{value}");
     }
-    assert_eq!(ok(&["decode", "--logfmt", "--key", "http.url,b"], "b=%41 http.url=%42"), b"b=A http.url=B");
-    assert_eq!(ok(&["decode", "--logfmt", "--key", "u"], b"u=\"%FF\" u=%FE"), b"u=\"\xFF\" u=\xFE");
-    let changed = ok(&["decode", "--logfmt", "--key", "u", "--only-changed"], b"u=a b=%41\nu=%41\n");
+    assert_eq!(ok("decode --logfmt --key http.url,b", "b=%41 http.url=%42"), b"b=A http.url=B");
+    assert_eq!(ok("decode --logfmt --key u", b"u=\"%FF\" u=%FE"), b"u=\"\xFF\" u=\xFE");
+    let changed = ok("decode --logfmt --key u --only-changed", b"u=a b=%41\nu=%41\n");
     assert_eq!(changed, b"u=A\n");
-    let strict = run(&["decode", "--logfmt", "--key", "u", "--strict"], "a=1 u=\"\\\"\\u00e9%zz\"");
+    let strict = run("decode --logfmt --key u --strict", "a=1 u=\"\\\"\\u00e9%zz\"");
     assert_eq!(strict.err, "pct: <stdin>:1: offset 15: malformed escape: 'z' is not a hexadecimal digit\n");
 }
 
@@ -828,16 +756,16 @@ fn doubled_quotes_of_w3c_are_data() {
     let wanted = b"#Fields: cs(User-Agent) cs-uri x-last cs(Referer)\n\
         \"say \"\"hi\"\" to \"\"me\"\"\" /a/b \"\" /c/d\n\
         \"\"\"\" /a/b \"\"\" \" \"/c \"\"A\"\" d\"\n";
-    assert_eq!(ok(&["decode", "--log", "w3c"], log), wanted);
+    assert_eq!(ok("decode --log w3c", log), wanted);
 }
 
 #[test]
 fn cdxj_is_not_taken_for_cdx() {
     let line = "org,example)/ 20240501120000 {\"url\": \"https://example.org/%22\", \"r\": \"%41\"}\n";
-    let kept = run(&["decode", "--log", "cdx"], line);
+    let kept = run("decode --log cdx", line);
     assert_eq!((kept.out.as_slice(), kept.code), (line.as_bytes(), Some(0)));
     assert!(kept.err.contains("1 record is unreadable"), "{}", kept.err);
-    let strict = run(&["decode", "--log", "cdx", "--strict"], line);
+    let strict = run("decode --log cdx --strict", line);
     assert_eq!(strict.err, "pct: <stdin>:1: offset 0: the record is CDXJ and not CDX\n");
 }
 

@@ -3,7 +3,9 @@
 use std::fs;
 use std::process::Stdio;
 
-use crate::support::{Numbers, Run, assert_same, command, done, exit_status, ok, run, tangle, text};
+use crate::support::{
+    Numbers, Run, assert_same, command, done, exit_status, file, ok, refused, run, tangle, text,
+};
 
 const LINES: &str = "%41\n%zz%42%\r\n%FF%43\n%zz%FF\n%44";
 
@@ -17,8 +19,8 @@ fn malformed_escapes_are_treated_as_asked() {
     ] {
         assert_eq!(done(&["decode", "-q", "--on-malformed", policy], LINES), wanted, "{policy}");
     }
-    assert_eq!(ok(&["normalize", "--on-malformed", "replace"], "%zz%7e%2f\n%"), b"%25zz~%2F\n%25");
-    let Run { out, err, code } = run(&["decode", "--on-malformed", "fail", "--stats=json"], LINES);
+    assert_eq!(ok("normalize --on-malformed replace", "%zz%7e%2f\n%"), b"%25zz~%2F\n%25");
+    let Run { out, err, code } = run("decode --on-malformed fail --stats=json", LINES);
     assert_eq!((out, code), (b"A\n".to_vec(), Some(1)));
     assert!(
         err.contains("pct: <stdin>:2: offset 4: malformed escape: 'z' is not a hexadecimal digit\n"),
@@ -36,7 +38,7 @@ fn what_is_not_utf8_is_treated_as_asked() {
     ] {
         assert_eq!(done(&["decode", "-q", "--on-invalid-utf8", policy], LINES), wanted, "{policy}");
     }
-    let Run { out, err, code } = run(&["decode", "--on-invalid-utf8", "fail"], LINES);
+    let Run { out, err, code } = run("decode --on-invalid-utf8 fail", LINES);
     assert_eq!((out, code), (b"A\n%zzB%\r\n".to_vec(), Some(1)));
     assert_eq!(err, "pct: <stdin>:3: offset 13: not UTF-8\n");
     // Malformed escapes and invalid UTF-8 can have different policies in one run.
@@ -144,12 +146,12 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
         (&["form", "--format", "csv", "--charset", "gbk"], b"q=%zz%FF"),
         (&["form", "--from", "tsv"], b"q\t%zz\xFF"),
     ];
-    let main = String::from_utf8(ok(&["help"], "")).unwrap();
+    let main = text("help", "");
     let (_, verbs) = main.split_once("Commands:\n").unwrap();
     let mut seen = 0;
     let verbs = first_words(verbs.split("\n\n").next().unwrap(), "  ");
     for verb in verbs.into_iter().filter(|verb| *verb != "help") {
-        let help = String::from_utf8(ok(&["help", verb], "")).unwrap();
+        let help = text(&["help", verb], "");
         let sections = help.split("\n      --").filter(|section| section.starts_with("on-"));
         for section in sections {
             let option = format!("--{}", section.split(' ').next().unwrap());
@@ -285,15 +287,14 @@ fn rejects_have_place_reason_and_record() {
 #[test]
 fn the_summary_counts() {
     let input = "%41 %2541\nx %zz%25\ny %FF\nz\n";
-    let Run { out, err, code } =
-        run(&["decode", "--field", "2", "--on-malformed", "drop", "--stats=json"], input);
+    let Run { out, err, code } = run("decode --field 2 --on-malformed drop --stats=json", input);
     assert_eq!((out.as_slice(), code), (&b"%41 %41\ny \xFF\nz\n"[..], Some(0)));
     assert_eq!(
         err,
         "{\"records\":4,\"dropped\":1,\"bytes_in\":27,\"bytes_out\":14,\"values\":3,\"changed\":2,\"escapes\":3,\
          \"malformed\":1,\"invalid_utf8\":1,\"double_encoded\":1,\"rejected\":0,\"unreadable\":0,\"layers\":1}\n"
     );
-    let text = run(&["decode", "--jsonl", "--key", "u", "--stats"], "{\"u\":\"%41\"}\nnope\n").err;
+    let text = run("decode --jsonl --key u --stats", "{\"u\":\"%41\"}\nnope\n").err;
     let count = |name| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     assert_eq!((count("records"), count("changed"), count("unreadable")), (Some("2"), Some("1"), Some("1")));
 }
@@ -345,7 +346,7 @@ fn records_that_are_too_long_are_refused() {
         assert!(ok(&args, &input) == format!("A,%41\nA,{}\nB,%42\n", &long[4..]).into_bytes());
     }
     let csv = format!("u,v\n\"{}\n\",%41\n%42,1\n", "\"\"".repeat(900_000));
-    let run = run(&["decode", "--csv", "--column", "u", "--max-record", "1"], &csv);
+    let run = run("decode --csv --column u --max-record 1", &csv);
     assert!(run.out == csv.replace("%42", "B").into_bytes());
     assert!(run.err.contains("stays as it is"), "{}", run.err);
 }
@@ -369,8 +370,7 @@ fn only_the_plain_codec_converts_lines_of_any_length() {
             let outcome = |limit| ok(&[args, null, &["--max-record", limit]].concat(), input(end));
             assert_same(&format!("{args:?}"), &outcome("1"), &outcome("64"));
         }
-        let refused = run(&[args, &["--on-rejected", "drop"]].concat(), "");
-        assert!(refused.code == Some(2) && refused.err.contains("--on-rejected"), "{args:?} {}", refused.err);
+        refused(&[args, &["--on-rejected", "drop"]].concat(), "", "--on-rejected");
     }
     let said = "pct: <stdin>: offset 4: the record is longer than 1 MiB (--max-record), and ";
     for args in [
@@ -660,9 +660,8 @@ fn stretches_of_lines_give_what_single_lines_do() {
 fn a_failure_in_a_record_longer_than_the_limit_ends_all_threads() {
     let line = "{\"url\":\"http://a/%41\"}\n";
     let long = format!("{{\"url\":\"{}\"}}\n", "x".repeat(3 << 20));
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("in.jsonl");
-    fs::write(&file, format!("{}{long}{}", line.repeat(50_000), line.repeat(50_000))).unwrap();
+    let (_directory, file) =
+        file("in.jsonl", format!("{}{long}{}", line.repeat(50_000), line.repeat(50_000)));
     for jobs in ["-j1", "-j2", "-j4"] {
         let mut pct = command(&["decode", "--jsonl", "--key", "url", "--max-record", "1", "--strict", jobs]);
         let mut child = pct.arg(&file).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

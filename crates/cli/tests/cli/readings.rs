@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{ok, run};
+use crate::support::{ok, printed, run};
 
 fn audited(args: &[&str], input: &[u8]) -> Value {
     let mut all = vec!["audit", "--format", "json", "--chain"];
@@ -30,10 +30,7 @@ fn the_exit_code_says_whether_readings_agree() {
         assert_eq!(run.code, Some(code), "{args:?}: {}", run.err);
         assert!(!run.out.contains(&0x1b), "{args:?}");
     }
-    let json = run(
-        &["route", "--format", "jsonl", "--chain", "--reading", "caddy-2.6,tomcat-10.1", "/x/..;/admin"],
-        "",
-    );
+    let json = run("route --format jsonl --chain --reading caddy-2.6,tomcat-10.1 /x/..;/admin", "");
     let json: Value = serde_json::from_slice(&json.out).unwrap();
     assert_eq!(json["agree"], false);
     assert_eq!(json["readings"][1]["route"], "/admin");
@@ -114,12 +111,8 @@ fn check_finds_ambiguous_paths_if_named() {
         ("/caf%C3%A9/a%20b", ""),
         ("mailto:a//b", ""),
     ] {
-        let found = run(&["check", "--kinds", "ambiguous"], url);
-        assert_eq!(String::from_utf8(found.out).unwrap(), wanted, "{url}");
+        let found = run("check --kinds ambiguous", url);
+        assert_eq!(found.text(), wanted, "{url}");
     }
-    assert!(
-        !String::from_utf8(run(&["check", "--component", "path"], "/a//b").out)
-            .unwrap()
-            .contains("ambiguous")
-    );
+    assert!(!printed("check --component path", "/a//b").contains("ambiguous"));
 }

@@ -1,9 +1,9 @@
 //! Tests which parts of records are written, and the warnings if selected fields, columns or keys do not exist.
 
-use crate::support::{Numbers, Run, assert_same, done, ok, oracle, run, words_of};
+use crate::support::{Args, Numbers, Run, assert_same, done, ok, oracle, refused, run, text, words_of};
 
-fn text(args: &[&str], input: &str) -> String {
-    String::from_utf8(ok(&[&["decode"], args].concat(), input)).unwrap()
+fn decode(args: &(impl Args + ?Sized), input: &str) -> String {
+    text(&[&["decode"][..], &args.list()].concat(), input)
 }
 
 #[test]
@@ -14,7 +14,7 @@ fn a_json_string_that_stays_is_not_spelt_anew() {
         (r#""\u00e9%41%FF""#, "\"éA%FF\""),
     ] {
         let line = |value| format!("{{\"u\":{value}}}\n");
-        assert_eq!(text(&["--jsonl", "--key", "u"], &line(value)), line(wanted));
+        assert_eq!(decode("--jsonl --key u", &line(value)), line(wanted));
     }
 }
 
@@ -27,9 +27,9 @@ fn lone_surrogates_that_nobody_chose_do_no_harm() {
         r#"["\ud800",{"u":"\ud83d"}]"#,
     ] {
         let wanted = line.replace("%41", "A");
-        assert_eq!(text(&["-q", "--strict", "--jsonl", "--key", "u,a.b,x[]"], line), wanted);
+        assert_eq!(decode("-q --strict --jsonl --key u,a.b,x[]", line), wanted);
     }
-    let chosen = run(&["decode", "--strict", "--jsonl", "--key", "u"], r#"{"u":"\ud800"}"#);
+    let chosen = run("decode --strict --jsonl --key u", r#"{"u":"\ud800"}"#);
     assert_eq!(chosen.err, "pct: <stdin>:1: offset 6: an escape is malformed\n");
 }
 
@@ -84,7 +84,7 @@ fn who_selects_nothing_is_told_once() {
         assert_eq!(run(&[&["decode"], args].concat(), input).err, "", "{args:?}");
     }
     // Each missing field gets its own warning, and the field that exists gets none.
-    let both = run(&["decode", "--field", "1,8,9"], "a b\n").err;
+    let both = run("decode --field 1,8,9", "a b\n").err;
     assert_eq!(both, "pct: no line has field 8\npct: no line has field 9\n");
 }
 
@@ -103,8 +103,8 @@ fn columns_that_are_not_there_are_errors() {
 
 #[test]
 fn all_columns_of_a_name_are_worked_on() {
-    assert_eq!(text(&["--csv", "--column", "u"], "u,v,u\n%41,%42,%43\n"), "u,v,u\nA,%42,C\n");
-    let both = run(&["decode", "--csv", "--column", "u", "--into", "w"], "u,v,u\n");
+    assert_eq!(decode("--csv --column u", "u,v,u\n%41,%42,%43\n"), "u,v,u\nA,%42,C\n");
+    let both = run("decode --csv --column u --into w", "u,v,u\n");
     assert_eq!(
         (both.err.as_str(), both.code),
         ("pct: <stdin>: 2 columns are called 'u'; select one by number\n", Some(2))
@@ -132,48 +132,39 @@ fn paths_may_be_written_as_for_jq() {
             let byte = u8::from_str_radix(digits, 16).unwrap();
             line.replace(&format!("%{digits}"), &char::from(byte).to_string())
         });
-        assert_eq!(text(&["--jsonl", "--key", key], line), wanted, "{key}");
+        assert_eq!(decode(&["--jsonl", "--key", key], line), wanted, "{key}");
     }
-    assert_eq!(text(&["--jsonl", "--key", "."], "\"%41\"\n \"%42\" \n"), "\"A\"\n \"B\" \n");
-    assert_eq!(text(&["--jsonl", "--key", ".[]"], "[\"%41\",[\"%42\"]]\n"), "[\"A\",[\"%42\"]]\n");
+    assert_eq!(decode("--jsonl --key .", "\"%41\"\n \"%42\" \n"), "\"A\"\n \"B\" \n");
+    assert_eq!(decode("--jsonl --key .[]", "[\"%41\",[\"%42\"]]\n"), "[\"A\",[\"%42\"]]\n");
 }
 
 #[test]
 fn options_may_be_repeated() {
-    assert_eq!(ok(&["encode", "--keep", "/", "--keep", ":"], "a/b:c d"), b"a/b:c%20d");
-    assert_eq!(text(&["--keep", "/", "--keep", "%3A"], "%2F%3A%20"), "%2F%3A ");
-    assert_eq!(text(&["--field", "1", "--field", "2"], "%41 %42 %43"), "A B %43");
+    assert_eq!(ok("encode --keep / --keep :", "a/b:c d"), b"a/b:c%20d");
+    assert_eq!(decode("--keep / --keep %3A", "%2F%3A%20"), "%2F%3A ");
+    assert_eq!(decode("--field 1 --field 2", "%41 %42 %43"), "A B %43");
 }
 
 #[test]
 fn only_values_are_written_one_a_line() {
     let log = "a \"GET /x%20y%22%5D HTTP/1.1\"\nshort\nb \"POST /%0A%0D HTTP/1.1\"\n";
-    assert_eq!(text(&["--values", "--quoted", "--field", "2.2"], log), "/x y\"]\n/%0A%0D\n");
+    assert_eq!(decode("--values --quoted --field 2.2", log), "/x y\"]\n/%0A%0D\n");
     assert_eq!(
-        text(
-            &["--values", "--quoted", "--field", "1,2.2", "--output-delimiter", "tab"],
-            "a%09 \"G %09%20\"\nb\n"
-        ),
+        decode("--values --quoted --field 1,2.2 --output-delimiter tab", "a%09 \"G %09%20\"\nb\n"),
         "a%09\t%09 \nb\t\n"
     );
-    assert_eq!(
-        text(&["--values", "--field", "1,2", "--output-delimiter", "|"], "a|b c%7c\n"),
-        "a%7Cb|c%7c\n"
-    );
-    assert_eq!(text(&["--values", "--field", "2"], "a %41"), "A\n");
-    assert_eq!(ok(&["decode", "--values", "-0", "--field", "2"], "a %41%00%0A\0b B"), b"A%00%0A\0B\0");
+    assert_eq!(decode("--values --field 1,2 --output-delimiter |", "a|b c%7c\n"), "a%7Cb|c%7c\n");
+    assert_eq!(decode("--values --field 2", "a %41"), "A\n");
+    assert_eq!(ok("decode --values -0 --field 2", "a %41%00%0A\0b B"), b"A%00%0A\0B\0");
     let csv = "id,url\r\n1,\"a%22\nb%0A\"\r\n2\r\n3,%41\r\n";
-    assert_eq!(text(&["--values", "--csv", "--column", "url"], csv), "a\"%0Ab%0A\nA\n");
+    assert_eq!(decode("--values --csv --column url", csv), "a\"%0Ab%0A\nA\n");
     let json = "{\"u\":[\"a\\n%0A\",\"b%FF\"]}\nnope\n{}\n{\"u\":[]}\n";
-    assert_eq!(done(&["decode", "-q", "--values", "--jsonl", "--key", "u[]"], json), b"a%0A%0A\nb\xFF\n");
+    assert_eq!(done("decode -q --values --jsonl --key u[]", json), b"a%0A%0A\nb\xFF\n");
     assert_eq!(
-        ok(
-            &["decode", "--values", "--jsonl", "--key", "u[]", "--output-delimiter", ","],
-            "{\"u\":[\"a,\",\"%2c\"]}\n"
-        ),
+        ok("decode --values --jsonl --key u[] --output-delimiter ,", "{\"u\":[\"a,\",\"%2c\"]}\n"),
         b"a%2C %2c\n"
     );
-    assert_eq!(text(&["--values", "--logfmt", "--key", "b,a"], "a=1 b=\"%20\\n\"\n"), "1\n %0A\n");
+    assert_eq!(decode("--values --logfmt --key b,a", "a=1 b=\"%20\\n\"\n"), "1\n %0A\n");
 }
 
 #[test]
@@ -185,15 +176,15 @@ fn only_goes_with_policies_and_counts() {
     assert!(err.contains("\"records\":3,\"dropped\":1,\"bytes_in\":18,\"bytes_out\":4,"), "{err}");
     let args = ["decode", "-q", "--values", "--field", "1,2", "--on-malformed", "drop"];
     assert_eq!(done(&args, input), b"a\nA\nc\nB\n");
-    assert_eq!(text(&["--values", "--field", "2", "--on-malformed", "empty"], input), "A\n\nB\n");
-    let fails = run(&["decode", "--values", "--field", "2", "--strict"], input);
+    assert_eq!(decode("--values --field 2 --on-malformed empty", input), "A\n\nB\n");
+    let fails = run("decode --values --field 2 --strict", input);
     assert_eq!((fails.out.as_slice(), fails.code), (&b"A\n"[..], Some(1)));
 }
 
 #[test]
 fn new_columns() {
     let csv =
-        |column: &str, into: &str, input: &str| text(&["--csv", "--column", column, "--into", into], input);
+        |column: &str, into: &str, input: &str| decode(&["--csv", "--column", column, "--into", into], input);
     assert_eq!(csv("url", "plain", "id,url,x\r\n1,%41,y\r\n2\r\n"), "id,url,plain,x\r\n1,%41,A,y\r\n2\r\n");
     assert_eq!(
         csv("url", "new \"url\"", "url\n%2C\n\"%22\"\n"),
@@ -201,12 +192,9 @@ fn new_columns() {
     );
     assert_eq!(csv("b,a", "B,A", "a,b\n%41,%42\n"), "a,A,b,B\n%41,A,%42,B\n");
     // No quote closes this cell, so the row stays as it is.
-    assert_eq!(done(&["decode", "--csv", "--column", "u", "--into", "v"], "u\n\"%41"), b"u,v\n\"%41");
+    assert_eq!(done("decode --csv --column u --into v", "u\n\"%41"), b"u,v\n\"%41");
     assert_eq!(csv("2", "n", "\"a,\",u\n1,2"), "\"a,\",u,n\n1,2,2");
-    assert_eq!(
-        text(&["--csv", "--column", "u", "--into", "v", "--only-changed"], "u\n1\n%41\n"),
-        "u,v\n%41,A\n"
-    );
+    assert_eq!(decode("--csv --column u --into v --only-changed", "u\n1\n%41\n"), "u,v\n%41,A\n");
     // The new cell of a rejected value is empty, and an unreadable row gets no new cell.
     for (args, input, wanted) in [
         (
@@ -223,7 +211,7 @@ fn new_columns() {
         (&["split", "--parts", "host"], "u,v\n//a,\"1\n//b,2\n", "u,k,v\n//a,\"1\n//b,b,2\n"),
     ] {
         let into = run(&[args, &["--csv", "--column", "u", "--into", "k", "-q"]].concat(), input);
-        assert_eq!(String::from_utf8(into.out).unwrap(), wanted, "{args:?}");
+        assert_eq!(into.text(), wanted, "{args:?}");
     }
     // A row that is longer than the limit gets an empty new cell.
     let long = "x%41".repeat(600_000);
@@ -259,14 +247,13 @@ fn new_columns() {
         (&["--csv", "--column", "u", "--into", "a,b"], "2 names for 1 columns"),
         (&["--csv", "--column", "u", "--into", "w", "--values"], "--values"),
     ] {
-        let run = run(&[&["decode"], args].concat(), "u,v\n1,2\n");
-        assert!(run.code == Some(2) && run.err.contains(wanted), "{args:?}: {}", run.err);
+        refused(&[&["decode"], args].concat(), "u,v\n1,2\n", wanted);
     }
 }
 
 #[test]
 fn new_members() {
-    let json = |key: &str, into: &str, input: &str| text(&["--jsonl", "--key", key, "--into", into], input);
+    let json = |key: &str, into: &str, input: &str| decode(&["--jsonl", "--key", key, "--into", into], input);
     assert_eq!(
         json("u", "v", "{\"u\" : \"%41\" , \"x\":1}\n{}\n"),
         "{\"u\" : \"%41\",\"v\":\"A\" , \"x\":1}\n{}\n"
@@ -289,14 +276,9 @@ fn new_members() {
         ("pct: --into: 2 records already had such a name, and its value was not added\n", Some(0))
     );
     // If only some of the keys exist already, the other new members are added.
-    let both = run(
-        &["decode", "--jsonl", "--key", "u,v,w", "--into", "x,y,z"],
-        r#"{"u":"%41","v":"%42","w":"%43","x":1,"z":2}"#,
-    );
-    assert_eq!(
-        String::from_utf8(both.out).unwrap(),
-        r#"{"u":"%41","v":"%42","y":"B","w":"%43","x":1,"z":2}"#
-    );
+    let both =
+        run("decode --jsonl --key u,v,w --into x,y,z", r#"{"u":"%41","v":"%42","w":"%43","x":1,"z":2}"#);
+    assert_eq!(both.text(), r#"{"u":"%41","v":"%42","y":"B","w":"%43","x":1,"z":2}"#);
     assert_eq!(both.err, "pct: --into: 1 record already had such a name, and its value was not added\n");
     let strict = run(&[&args[..], &["--strict"]].concat(), taken);
     assert_eq!(
@@ -307,22 +289,19 @@ fn new_members() {
 
 #[test]
 fn only_changed_records_are_written() {
-    assert_eq!(text(&["--only-changed"], "a\n%41\r\n%zz\n\n%42"), "A\r\nB");
-    assert_eq!(text(&["--only-changed", "--field", "2"], "%41 b\na %42\n"), "a B\n");
-    assert_eq!(text(&["--only-changed", "--csv", "--column", "2"], "a,b\n%41,b\na,%42\n"), "a,b\na,B\n");
+    assert_eq!(decode("--only-changed", "a\n%41\r\n%zz\n\n%42"), "A\r\nB");
+    assert_eq!(decode("--only-changed --field 2", "%41 b\na %42\n"), "a B\n");
+    assert_eq!(decode("--only-changed --csv --column 2", "a,b\n%41,b\na,%42\n"), "a,b\na,B\n");
     assert_eq!(
-        done(
-            &["decode", "--only-changed", "--jsonl", "--key", "u"],
-            "{\"u\":\"\\u00e9%FF\"}\nnope\n{\"u\":\"%41\"}\n"
-        ),
+        done("decode --only-changed --jsonl --key u", "{\"u\":\"\\u00e9%FF\"}\nnope\n{\"u\":\"%41\"}\n"),
         b"{\"u\":\"A\"}\n"
     );
-    assert_eq!(text(&["--only-changed", "--values", "--field", "1,2"], "a b\n%41 b\n"), "A\nb\n");
-    assert_eq!(text(&["--only-changed", "--on-malformed", "replace"], "a\n%zz\n"), "%25zz\n");
+    assert_eq!(decode("--only-changed --values --field 1,2", "a b\n%41 b\n"), "A\nb\n");
+    assert_eq!(decode("--only-changed --on-malformed replace", "a\n%zz\n"), "%25zz\n");
     // Lines that are longer than `--max-record` are unreadable, so they do not change.
     let clean = "x".repeat(3 << 20);
     let input = format!("{clean}\n%41{clean}\n%42\n");
-    let long = run(&["decode", "--only-changed", "--max-record", "1"], &input);
+    let long = run("decode --only-changed --max-record 1", &input);
     assert_same("long lines", &long.out, b"B\n");
     assert_eq!(long.err.matches("is longer than 1 MiB (--max-record), and is left out").count(), 2);
 }

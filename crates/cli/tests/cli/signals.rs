@@ -101,7 +101,7 @@ fn a_file_that_is_being_replaced_is_old_or_new() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let noise = noise(1 << 20);
-    let encoded = ok(&["encode"], &noise);
+    let encoded = ok("encode", &noise);
     // This sparse file is so large that the run is not finished when the signal arrives, but it takes no disk space.
     fs::File::create(path("huge")).unwrap().set_len(64 << 30).unwrap();
     for (signal, files) in [(SIGINT, 3), (SIGTERM, 3), (SIGKILL, 4)] {

@@ -71,8 +71,8 @@ fn round_trips() {
         let encoded = ok(&["encode", record], &input);
         assert_same(record, &ok(&["decode", record], encoded), &input);
     }
-    let encoded = ok(&["encode"], &input);
-    assert_same("lines", &ok(&["decode"], encoded), &input);
+    let encoded = ok("encode", &input);
+    assert_same("lines", &ok("decode", encoded), &input);
 }
 
 #[test]

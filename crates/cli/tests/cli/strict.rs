@@ -68,14 +68,14 @@ fn the_offset_is_that_of_the_fault() {
         assert_eq!(code, Some(1), "{args:?}");
     }
     // Faults of the other kind, and malformed escapes of a later layer, are no errors.
-    assert_eq!(ok(&["decode", "--on-invalid-utf8", "fail"], "%zz"), b"%zz");
-    assert_eq!(ok(&["decode", "--strict"], "%FF"), b"\xFF");
-    assert_eq!(ok(&["decode", "--strict", "--until-stable"], "100%25"), b"100%");
+    assert_eq!(ok("decode --on-invalid-utf8 fail", "%zz"), b"%zz");
+    assert_eq!(ok("decode --strict", "%FF"), b"\xFF");
+    assert_eq!(ok("decode --strict --until-stable", "100%25"), b"100%");
 }
 
 #[test]
 fn records_are_counted_by_their_own_end() {
-    let run = run(&["decode", "--strict", "-0"], "a\nb\0c%");
+    let run = run("decode --strict -0", "a\nb\0c%");
     assert_eq!(run.err, "pct: <stdin>:2: offset 5: malformed escape: the input ends inside it\n");
 }
 
@@ -98,18 +98,18 @@ fn whole_records_before_the_error_are_written() {
         let wanted = "pct: <stdin>:50001: offset 250004: malformed escape: 'g' is not a hexadecimal digit\n";
         assert_eq!((raw.out.as_slice(), raw.err.as_str(), raw.code), (&b""[..], wanted, Some(1)), "{verb}");
     }
-    assert_eq!(run(&["decode", "--strict", "--raw"], "%41\r\n%0A\n").out, b"A\r\n\n\n");
-    assert_eq!(run(&["normalize", "--strict", "--raw"], "%41:%42\n%43:%44").out, b"A:B\nC:D");
+    assert_eq!(run("decode --strict --raw", "%41\r\n%0A\n").out, b"A\r\n\n\n");
+    assert_eq!(run("normalize --strict --raw", "%41:%42\n%43:%44").out, b"A:B\nC:D");
 }
 
 /// With --strict, nothing of a record is written before it is checked, so a record that is longer than `--max-record` is unreadable.
 #[test]
 fn a_record_that_is_too_long_is_an_error() {
     let long = "%41".repeat(1 << 20);
-    let Run { out, err, code } = run(&["decode", "--strict"], format!("%41\n{long}\n%42"));
+    let Run { out, err, code } = run("decode --strict", format!("%41\n{long}\n%42"));
     let wanted = "pct: <stdin>:2: offset 4: the record is longer than 2 MiB (--max-record)\n";
     assert_eq!((out.as_slice(), err.as_str(), code), (&b"A\n"[..], wanted, Some(1)));
-    let fits = run(&["decode", "--strict", "--max-record", "4"], format!("%41\n{long}\n%42"));
+    let fits = run("decode --strict --max-record 4", format!("%41\n{long}\n%42"));
     assert_eq!((fits.out, fits.code), (format!("A\n{}\nB", "A".repeat(1 << 20)).into_bytes(), Some(0)));
 }
 
@@ -129,7 +129,7 @@ fn each_file_has_places_of_its_own() {
 
 #[test]
 fn good_input_passes() {
-    let run = run(&["normalize", "--strict"], "%7e%2f\n".repeat(40_000));
+    let run = run("normalize --strict", "%7e%2f\n".repeat(40_000));
     assert_eq!((run.out, run.code), ("~%2F\n".repeat(40_000).into_bytes(), Some(0)));
 }
 

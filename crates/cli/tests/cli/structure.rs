@@ -1,6 +1,6 @@
 //! Property tests: a new value never changes how its line is split into fields. [`fields`] splits lines independently.
 
-use crate::support::{Numbers, assert_same, done, ok, run, words_of};
+use crate::support::{Numbers, assert_same, done, done_text, ok, run, words_of};
 
 /// Splits `line` into fields at blanks. A quote or bracket at the start of a field opens it. A mark of the same kind,
 /// after an even number of backslashes, closes it at a blank or the end of the line. The marks stay in the field. If no
@@ -102,10 +102,7 @@ fn decoding_makes_the_ends_of_nothing() {
             let out = String::from_utf8(out).unwrap();
             assert_eq!(fields(out.as_bytes()).len(), fields(input.as_bytes()).len(), "{field}: {out}");
         }
-        assert_eq!(
-            String::from_utf8(done(&["decode", "-q", "--quoted", "--field", "2"], input)).unwrap(),
-            wanted
-        );
+        assert_eq!(done_text("decode -q --quoted --field 2", input), wanted);
     }
 }
 

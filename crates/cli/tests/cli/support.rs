@@ -1,11 +1,13 @@
 //! Helpers for tests: run the binary, compare results, and generate random input.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
 
 /// The commands of `pct`.
 pub const VERBS: &str = "encode decode normalize split get join edit resolve iri uri form top dedup check audit \
@@ -20,6 +22,14 @@ pub struct Run {
     pub code: Option<i32>,
 }
 
+impl Run {
+    /// Returns the output as text.
+    #[track_caller]
+    pub fn text(&self) -> String {
+        String::from_utf8(self.out.clone()).expect("the output is text")
+    }
+}
+
 impl From<Output> for Run {
     fn from(output: Output) -> Run {
         Run {
@@ -30,44 +40,107 @@ impl From<Output> for Run {
     }
 }
 
+/// The arguments of a run: a list, or a text in which blanks separate them.
+pub trait Args {
+    fn list(&self) -> Vec<&str>;
+}
+
+impl Args for str {
+    fn list(&self) -> Vec<&str> {
+        self.split(' ').collect()
+    }
+}
+
+impl Args for [&str] {
+    fn list(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> Args for [&str; N] {
+    fn list(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl Args for Vec<&str> {
+    fn list(&self) -> Vec<&str> {
+        self.clone()
+    }
+}
+
+impl<A: Args + ?Sized> Args for &A {
+    fn list(&self) -> Vec<&str> {
+        (**self).list()
+    }
+}
+
 /// Returns a command that runs the binary with `args` and connects all its streams to pipes.
-pub fn command(args: &[&str]) -> Command {
+pub fn command(args: &(impl Args + ?Sized)) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pct"));
-    command.args(args).env_remove("SIMDPCT_TIER").env("NO_COLOR", "1");
+    command.args(args.list()).env_remove("SIMDPCT_TIER").env("NO_COLOR", "1");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
 /// Runs the binary with `args`, and writes `input` to its stdin, `chunk` bytes at a time.
-pub fn run_in_chunks(args: &[&str], input: &[u8], chunk: usize) -> Run {
+pub fn run_in_chunks(args: &(impl Args + ?Sized), input: &[u8], chunk: usize) -> Run {
     output(command(args).spawn().expect("the binary starts"), input, chunk).into()
 }
 
 /// Runs the binary with `args` and with `input` on stdin.
-pub fn run(args: &[&str], input: impl AsRef<[u8]>) -> Run {
+pub fn run(args: &(impl Args + ?Sized), input: impl AsRef<[u8]>) -> Run {
     run_in_chunks(args, input.as_ref(), usize::MAX)
+}
+
+/// Runs the binary, and returns its output as text, whether or not it succeeds.
+#[track_caller]
+pub fn printed(args: &(impl Args + ?Sized), input: impl AsRef<[u8]>) -> String {
+    run(args, input).text()
 }
 
 /// Runs the binary, checks that it succeeds without messages, and returns its output.
 #[track_caller]
-pub fn ok(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
+pub fn ok(args: &(impl Args + ?Sized), input: impl AsRef<[u8]>) -> Vec<u8> {
     let Run { out, err, code } = run(args, input);
-    assert_eq!((err.as_str(), code), ("", Some(0)), "pct {args:?}");
+    assert_eq!((err.as_str(), code), ("", Some(0)), "pct {:?}", args.list());
     out
 }
 
 /// Runs the binary, checks that it succeeds without messages, and returns its output as text.
 #[track_caller]
-pub fn text(args: &[&str], input: &str) -> String {
+pub fn text(args: &(impl Args + ?Sized), input: impl AsRef<[u8]>) -> String {
     String::from_utf8(ok(args, input)).expect("the output is text")
 }
 
 /// Runs the binary, checks that it succeeds, and returns its output. Its messages, such as those about unreadable records, are ignored.
 #[track_caller]
-pub fn done(args: &[&str], input: impl AsRef<[u8]>) -> Vec<u8> {
+pub fn done(args: &(impl Args + ?Sized), input: impl AsRef<[u8]>) -> Vec<u8> {
     let Run { out, err, code } = run(args, input);
-    assert_eq!(code, Some(0), "pct {args:?}: {err}");
+    assert_eq!(code, Some(0), "pct {:?}: {err}", args.list());
     out
+}
+
+/// Like [`done`], and returns the output as text.
+#[track_caller]
+pub fn done_text(args: &(impl Args + ?Sized), input: impl AsRef<[u8]>) -> String {
+    String::from_utf8(done(args, input)).expect("the output is text")
+}
+
+/// Runs the binary, and checks that it writes nothing, exits with 2, and has a message that contains `words`.
+#[track_caller]
+pub fn refused(args: &(impl Args + ?Sized), input: impl AsRef<[u8]>, words: &str) {
+    let Run { out, err, code } = run(args, input);
+    assert_eq!((out.len(), code), (0, Some(2)), "pct {:?}: {err}", args.list());
+    assert!(err.contains(words), "pct {:?}: {err}", args.list());
+}
+
+/// Creates a file with this name and content. It exists as long as the folder that is returned with its path.
+pub fn file(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().join(name);
+    fs::write(&path, content).expect("the file can be written");
+    (dir, path)
 }
 
 /// Returns the operating system's message for the error that opening `path` gives.
@@ -176,8 +249,8 @@ pub fn tool(command: &[&str], input: &[u8]) -> Option<Vec<u8>> {
 pub fn oracle(test: &str, mode: &[&str], input: &[u8], out: &[u8]) {
     let dir = tempfile::tempdir().unwrap();
     let (before, after) = (dir.path().join("before"), dir.path().join("after"));
-    std::fs::write(&before, input).unwrap();
-    std::fs::write(&after, out).unwrap();
+    fs::write(&before, input).unwrap();
+    fs::write(&after, out).unwrap();
     let python = Command::new("python3")
         .args(["-c", include_str!("oracle_records.py")])
         .args(mode)

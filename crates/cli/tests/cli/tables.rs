@@ -3,7 +3,7 @@
 use crate::support::{Numbers, assert_same, done, ok, oracle, run, text};
 
 fn decode(column: &str, input: &str) -> String {
-    String::from_utf8(ok(&["decode", "--csv", "--column", column], input)).unwrap()
+    text(&["decode", "--csv", "--column", column], input)
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn assert_unreadable(args: &[&str], input: &str, wanted: &str, count: usize, fir
     let place = format!("<stdin>:{line}:{offset}: {reason}: ");
     assert!(listed.starts_with(&place) && listed.lines().count() == count, "{listed}");
     let check = run_with("check", &["--kinds", "unreadable"]);
-    let found = String::from_utf8(check.out).unwrap();
+    let found = check.text();
     let place = format!("<stdin>:{line}:{offset}: unreadable: {reason}\n");
     assert!(found.starts_with(&place) && found.lines().count() == count, "{found}");
 }
@@ -91,7 +91,7 @@ fn a_misplaced_quote_makes_a_row_unreadable() {
         }
     }
     // In the header, a misplaced quote is an error.
-    let header = run(&["decode", "--csv", "--column", "url"], "id\",url\n1,%41\n");
+    let header = run("decode --csv --column url", "id\",url\n1,%41\n");
     let wanted = format!("pct: <stdin>: the header cannot be read: {INSIDE} at 2\n");
     assert_eq!((header.err, header.code), (wanted, Some(2)));
 }
@@ -111,7 +111,7 @@ fn unreadable_rows_have_no_values() {
         (&["decode", "--into", "new"], "id,url,new\n1\",%41\n2,%42,B\n3\",%41\n2,%42,B\n"),
     ] {
         let got = run(&[args, &["--csv", "--column", "url"]].concat(), input);
-        assert_eq!(String::from_utf8(got.out).unwrap(), wanted, "{args:?}");
+        assert_eq!(got.text(), wanted, "{args:?}");
         assert!(got.err.starts_with("pct: 2 records are unreadable"), "{args:?}: {}", got.err);
     }
 }
@@ -136,7 +136,7 @@ fn two_dialects_are_accepted() {
         let around = |row| format!("name,url\n1,%43\n{row}\n\"2\",%43\n");
         let wanted = around(wanted).replace("%43", "C");
         for jobs in ["-j1", "-j3"] {
-            assert_eq!(text(&[&["decode", jobs], args].concat(), &around(row)), wanted, "{args:?} {row}");
+            assert_eq!(text(&[&["decode", jobs], args].concat(), around(row)), wanted, "{args:?} {row}");
         }
         assert_eq!(run(&[&["check", "--kinds", "unreadable"], args].concat(), around(row)).code, Some(0));
     }
@@ -178,8 +178,8 @@ fn each_command_reads_the_dialects() {
         (&["get", "{path}", "--values"], "/%7Ea\n/~a\n"),
         (&["normalize", "--profile", "rfc3986", "--values"], "/~a\n/~a\n"),
     ] {
-        let got = ok(&[args, &["--csv", "--column", "url", "--quote-escape", "\\"]].concat(), input);
-        assert_eq!(String::from_utf8(got).unwrap(), wanted, "{args:?}");
+        let got = text(&[args, &["--csv", "--column", "url", "--quote-escape", "\\"]].concat(), input);
+        assert_eq!(got, wanted, "{args:?}");
     }
     let check = ["check", "--csv", "--column", "url", "--quote-escape", "\\", "--kinds", "unreadable"];
     assert_eq!(run(&check, input).code, Some(0));
@@ -203,10 +203,7 @@ fn a_blank_line_stays_blank() {
             }
         }
     }
-    assert_eq!(
-        ok(&["decode", "--csv", "--column", "url", "--into", "p"], "url,n\n%41,1\n\n"),
-        b"url,p,n\n%41,A,1\n\n"
-    );
+    assert_eq!(ok("decode --csv --column url --into p", "url,n\n%41,1\n\n"), b"url,p,n\n%41,A,1\n\n");
 }
 
 #[test]
@@ -223,13 +220,13 @@ fn a_first_line_can_name_the_delimiter() {
         // A line with text before `sep=` names no delimiter.
         (&[], "url,sep=;\n%41,1\n", "url,sep=;\nA,1\n"),
     ] {
-        let got = ok(&[&["decode", "--csv", "--column", "url"], args].concat(), input);
-        assert_eq!(String::from_utf8(got).unwrap(), wanted, "{args:?} {input:?}");
+        let got = text(&[&["decode", "--csv", "--column", "url"], args].concat(), input);
+        assert_eq!(got, wanted, "{args:?} {input:?}");
     }
-    let got = ok(&["decode", "--csv", "--no-header", "--column", "2"], "sep=|\n%41|%42\n");
+    let got = ok("decode --csv --no-header --column 2", "sep=|\n%41|%42\n");
     assert_eq!(got, b"sep=|\n%41|B\n");
-    let found = run(&["check", "--csv", "--column", "url"], "sep=;\nn;url\n1;%00\n");
-    assert_eq!(String::from_utf8(found.out).unwrap(), "<stdin>:3:14: nul: column url at 2: %00\n");
+    let found = run("check --csv --column url", "sep=;\nn;url\n1;%00\n");
+    assert_eq!(found.text(), "<stdin>:3:14: nul: column url at 2: %00\n");
     // After a file with `sep=`, a file without it has the default delimiter.
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
@@ -254,11 +251,8 @@ fn carriage_returns_as_line_ends_are_named() {
         assert!(got.out.is_empty());
     }
     // A carriage return inside quotes is data.
-    assert_eq!(
-        ok(&["decode", "--csv", "--column", "u"], "\"a\rb\",u\r\n1,%41\r\n"),
-        b"\"a\rb\",u\r\n1,A\r\n"
-    );
-    assert_eq!(ok(&["decode", "--csv", "--no-header", "--column", "2"], "a\rb,%41\n"), b"a\rb,A\n");
+    assert_eq!(ok("decode --csv --column u", "\"a\rb\",u\r\n1,%41\r\n"), b"\"a\rb\",u\r\n1,A\r\n");
+    assert_eq!(ok("decode --csv --no-header --column 2", "a\rb,%41\n"), b"a\rb,A\n");
 }
 
 /// Rows are read as Python's module csv reads them, and rows that RFC 4180 does not allow stay.
@@ -303,10 +297,10 @@ fn headers_name_columns() {
     assert_eq!(decode("a", "\u{feff}\"a\",b\n%41,%42"), "\u{feff}\"a\",b\nA,%42");
     assert_eq!(decode("a", ""), "");
     assert_eq!(decode("a", "a"), "a");
-    assert_eq!(ok(&["decode", "--csv", "--no-header", "--column", "2"], "%41,%42\n"), b"%41,B\n");
-    let missing = run(&["decode", "--csv", "--no-header", "--column", "c"], "");
+    assert_eq!(ok("decode --csv --no-header --column 2", "%41,%42\n"), b"%41,B\n");
+    let missing = run("decode --csv --no-header --column c", "");
     assert_eq!(missing.code, Some(2));
-    assert_eq!(ok(&["decode", "--csv", "-d", ";", "--column", "u"], "u;v\n%2C%3B;%41"), b"u;v\n\",;\";%41");
+    assert_eq!(ok("decode --csv -d ; --column u", "u;v\n%2C%3B;%41"), b"u;v\n\",;\";%41");
 }
 
 #[test]
@@ -319,7 +313,7 @@ fn a_row_of_one_empty_cell_stays_a_row() {
 #[test]
 fn places_count_quotes_and_lines() {
     let input = "a,u\n1,\"x\n\"\"%41%zz\"\n";
-    let run = run(&["decode", "--csv", "--column", "u", "--strict"], input);
+    let run = run("decode --csv --column u --strict", input);
     let wanted = "pct: <stdin>:3: offset 14: malformed escape: 'z' is not a hexadecimal digit\n";
     assert_eq!((run.err.as_str(), run.code), (wanted, Some(1)));
     assert_eq!(input.find("%zz"), Some(14));
@@ -342,7 +336,7 @@ fn the_csv_module_agrees() {
         b"'",
     ];
     let input = Numbers(3).table(CELLS, &[b"\n", b"\r\n"]);
-    let out = ok(&["decode", "--csv", "--column", "url,last", "-j1"], &input);
+    let out = ok("decode --csv --column url,last -j1", &input);
     oracle("the_csv_module_agrees", &["csv", "url", "last"], &input, &out);
-    assert_same("-j3", &ok(&["decode", "--csv", "--column", "url,last", "-j3"], &input), &out);
+    assert_same("-j3", &ok("decode --csv --column url,last -j3", &input), &out);
 }

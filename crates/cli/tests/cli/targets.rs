@@ -1,6 +1,6 @@
 //! Tests that every command reads the targets of requests in logs by the rules of RFC 9112, section 3.2.
 
-use crate::support::{Run, ok, run};
+use crate::support::{Args, Run, ok, run};
 
 /// Returns a line of an access log with this request line.
 fn line(request: &str) -> String {
@@ -18,10 +18,11 @@ fn text(out: Vec<u8>) -> String {
 
 /// Checks that `args` write `wanted` for the target of each request, alone and in its line.
 #[track_caller]
-fn writes(args: &[&str], requests: &[(&str, &str)]) {
+fn writes(args: &(impl Args + ?Sized), requests: &[(&str, &str)]) {
+    let args = args.list();
+    let [verb, args @ ..] = &args[..] else { panic!("a verb") };
     for (request, wanted) in requests {
         let target = request.split(' ').nth(1).expect("a target");
-        let [verb, args @ ..] = args else { panic!("a verb") };
         let log = [&[verb, "--log", "common"], args].concat();
         let line = line(request).replace(" \"-\" \"x\"", "");
         let alone = text(ok(&[&log[..], &["--values"]].concat(), &line));
@@ -36,7 +37,7 @@ fn writes(args: &[&str], requests: &[(&str, &str)]) {
 }
 
 /// Returns the output of `args` for `input`, and the number of values that were rejected.
-fn rejected(args: &[&str], input: &str) -> (String, usize) {
+fn rejected(args: &(impl Args + ?Sized), input: &str) -> (String, usize) {
     let Run { out, err, .. } = run(args, input);
     let count = err.split(' ').nth(1).and_then(|count| count.parse().ok()).unwrap_or(0);
     (text(out), count)
@@ -100,13 +101,13 @@ fn formats_with_requests() {
     let squid = "1278000000.123 5 192.0.2.1 TCP_TUNNEL/200 99 CONNECT www.example.co.uk:443 - HIER_DIRECT/192.0.2.9 -\n\
                  1278000000.123 5 192.0.2.1 TCP_TUNNEL/200 99 CONNECT [::1]:443 - HIER_DIRECT/::1 -\n\
                  1278000000.123 5 192.0.2.1 TCP_MISS/200 99 GET http://a.org//b - HIER_DIRECT/192.0.2.9 text/html\n";
-    let top = ok(&["top", "{host}|{port}|{domain}|{path}", "--log", "squid"], squid);
+    let top = ok("top {host}|{port}|{domain}|{path} --log squid", squid);
     assert_eq!(text(top), "1\t[::1]|443||\n1\ta.org||a.org|//b\n1\twww.example.co.uk|443|example.co.uk|\n");
 
     let w3c = "#Fields: date cs-method cs-uri-stem cs-uri-query sc-status\n2024-01-01 GET //x y=//z 200\n2024-01-01 GET //X - 404\n";
-    let top = ok(&["top", "{host}|{path}", "--log", "w3c"], w3c);
+    let top = ok("top {host}|{path} --log w3c", w3c);
     assert_eq!(text(top), "1\t|//X\n1\t|//x\n");
-    let get = ok(&["get", "{host}|{path}|{query}", "--log", "w3c", "--values"], w3c);
+    let get = ok("get {host}|{path}|{query} --log w3c --values", w3c);
     assert_eq!(text(get), "|//x|\n||y=//z\n|//X|\n");
 
     let error = "2019/02/04 17:32:32 [error] 3#0: *8 upstream timed out (110: x) while connecting to upstream, client: 127.0.0.1, ";
@@ -123,7 +124,7 @@ fn formats_with_requests() {
 #[test]
 fn normal_forms_stay_targets() {
     writes(
-        &["normalize", "--profile", "rfc3986"],
+        "normalize --profile rfc3986",
         &[
             ("GET //WP-Content/A%2fB HTTP/1.1", "//WP-Content/A%2FB"),
             ("GET /a//%7Eb HTTP/1.1", "/a//~b"),
@@ -142,7 +143,7 @@ fn normal_forms_stay_targets() {
         ],
     );
     writes(
-        &["normalize"],
+        "normalize",
         &[
             ("GET //A%41:b/%2f HTTP/1.1", "//AA:b/%2F"),
             ("GET /.//%2e HTTP/1.1", "/.//."),
@@ -150,10 +151,10 @@ fn normal_forms_stay_targets() {
         ],
     );
     writes(
-        &["normalize", "--profile", "escapes"],
+        "normalize --profile escapes",
         &[("GET /.//%2e HTTP/1.1", "/.//."), ("CONNECT %61.com:443 HTTP/1.1", "a.com:443")],
     );
-    writes(&["normalize", "--profile", "w3lib-2.5"], &[("GET /a//b?c HTTP/1.1", "/a//b?c=")]);
+    writes("normalize --profile w3lib-2.5", &[("GET /a//b?c HTTP/1.1", "/a//b?c=")]);
     // The canonical form of a path must not be that of a URL with a host.
     let input = lines(&["//evil/b", "/a/b", "/a//b"]);
     for profile in ["surt-java", "surt-python-0.3", "safe-browsing-4", "whatwg"] {
@@ -164,12 +165,8 @@ fn normal_forms_stay_targets() {
     let args = ["normalize", "--log", "combined", "--profile", "w3lib-2.5"];
     assert_eq!(rejected(&args, &input), (input.clone(), 1));
     // The hash is that of the canonical form.
-    let hash = |input: &str| {
-        text(ok(
-            &["normalize", "--log", "combined", "--values", "--profile", "rfc3986", "--hash", "sha1"],
-            input,
-        ))
-    };
+    let hash =
+        |input: &str| text(ok("normalize --log combined --values --profile rfc3986 --hash sha1", input));
     assert_eq!(hash(&lines(&["//A/%7e"])), hash(&lines(&["//A/~"])));
     assert_ne!(hash(&lines(&["//A/~"])), hash(&lines(&["//a/~"])));
 }
@@ -178,15 +175,15 @@ fn normal_forms_stay_targets() {
 fn different_targets_have_different_keys() {
     let input = lines(&["//WP/a", "//wp/a", "//wp/%61", "/.//wp/a", "/wp/a"]);
     let right = lines(&["//WP/a", "//wp/a", "/wp/a"]);
-    assert_eq!(text(ok(&["dedup", "--log", "combined", "--profile", "rfc3986"], &input)), right);
+    assert_eq!(text(ok("dedup --log combined --profile rfc3986", &input)), right);
     let input = lines(&["//WP/a", "//wp/%61", "//wp/a", "/%2f"]);
-    assert_eq!(text(ok(&["dedup", "--log", "combined"], &input)), lines(&["//WP/a", "//wp/%61", "/%2f"]));
+    assert_eq!(text(ok("dedup --log combined", &input)), lines(&["//WP/a", "//wp/%61", "/%2f"]));
     let connect = |targets: &[&str]| {
         targets.iter().map(|target| line(&format!("CONNECT {target} HTTP/1.1"))).collect::<String>()
     };
     let input = connect(&["A.org:443", "a.org:443", "a.org:80"]);
     assert_eq!(
-        text(ok(&["dedup", "--log", "combined", "--profile", "rfc3986"], &input)),
+        text(ok("dedup --log combined --profile rfc3986", &input)),
         connect(&["A.org:443", "a.org:80"])
     );
 }
@@ -194,7 +191,7 @@ fn different_targets_have_different_keys() {
 #[test]
 fn parts_are_decoded_and_converted() {
     writes(
-        &["decode", "--path"],
+        "decode --path",
         &[
             ("GET //a%41/%2f%42?%43 HTTP/1.1", "//aA/%2fB?%43"),
             ("GET //%41@b:c%44?%43 HTTP/1.1", "//A@b:cD?%43"),
@@ -204,21 +201,21 @@ fn parts_are_decoded_and_converted() {
         ],
     );
     writes(
-        &["decode", "--query"],
+        "decode --query",
         &[("GET //a%41?%43 HTTP/1.1", "//a%41?C"), ("CONNECT %41.org:443 HTTP/1.1", "%41.org:443")],
     );
     writes(
-        &["decode", "--url"],
+        "decode --url",
         &[("GET //a%41%2f?%43 HTTP/1.1", "//aA%2f?C"), ("CONNECT a%41.org:443 HTTP/1.1", "aA.org:443")],
     );
-    writes(&["decode", "--url", "--charset", "windows-1252"], &[("GET //caf%E9 HTTP/1.1", "//café")]);
+    writes("decode --url --charset windows-1252", &[("GET //caf%E9 HTTP/1.1", "//café")]);
     writes(
-        &["encode", "--url"],
+        "encode --url",
         &[("GET //caf\u{e9}/%41 HTTP/1.1", "//caf%C3%A9/%2541"), ("OPTIONS * HTTP/1.1", "*")],
     );
-    writes(&["encode", "--url", "--charset", "windows-1252"], &[("GET //caf\u{e9} HTTP/1.1", "//caf%E9")]);
+    writes("encode --url --charset windows-1252", &[("GET //caf\u{e9} HTTP/1.1", "//caf%E9")]);
     writes(
-        &["uri"],
+        "uri",
         &[
             ("GET //caf\u{e9}.fr/\u{e9} HTTP/1.1", "//caf%C3%A9.fr/%C3%A9"),
             ("GET //[x HTTP/1.1", "//[x"),
@@ -226,7 +223,7 @@ fn parts_are_decoded_and_converted() {
         ],
     );
     writes(
-        &["iri"],
+        "iri",
         &[
             ("GET //xn--caf-dma.fr/%C3%A9 HTTP/1.1", "//xn--caf-dma.fr/é"),
             ("CONNECT xn--caf-dma.fr:443 HTTP/1.1", "café.fr:443"),
@@ -255,7 +252,7 @@ fn targets_are_resolved_against_the_host_of_the_base() {
         "*",
         "https://a.org:443",
     ];
-    writes(&["resolve", "--base", "https://h.org/c/d?e"], &requests(wanted));
+    writes("resolve --base https://h.org/c/d?e", &requests(wanted));
     let wanted = [
         "https://h.org//evil.com/x?y",
         "https://h.org///x",
@@ -264,9 +261,9 @@ fn targets_are_resolved_against_the_host_of_the_base() {
         "*",
         "https://a.org/",
     ];
-    writes(&["resolve", "--standard", "--base", "https://h.org/c/d?e"], &requests(wanted));
+    writes("resolve --standard --base https://h.org/c/d?e", &requests(wanted));
     // If the base has no host, a path that begins with `//` does not become a host.
-    writes(&["resolve", "--base", "x:/c"], &[("GET //evil.com/x HTTP/1.1", "x:/.//evil.com/x")]);
+    writes("resolve --base x:/c", &[("GET //evil.com/x HTTP/1.1", "x:/.//evil.com/x")]);
     // Browsers read a backslash as a slash, and ignore a tab.
     let resolve = ["resolve", "--standard", "--base", "http://h.org/", "--log", "nginx", "--values"];
     for target in ["/\\x5Cevil.com", "/\\x09/evil.com", "/\\x0D\\x5Cevil.com"] {

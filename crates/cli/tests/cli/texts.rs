@@ -1,21 +1,19 @@
 //! Tests `-e`, which converts text from the command line.
 
-use std::fs;
-
-use crate::support::{ok, run};
+use crate::support::{file, ok, run};
 
 #[test]
 fn each_text_is_a_record() {
-    assert_eq!(ok(&["decode", "-e", "a%20b"], "unread"), b"a b\n");
+    assert_eq!(ok("decode -e a%20b", "unread"), b"a b\n");
     assert_eq!(ok(&["encode", "-e", "a b", "--expression", "c/d"], ""), b"a%20b\nc%2Fd\n");
     assert_eq!(ok(&["encode", "--expression=-x y"], ""), b"-x%20y\n");
     assert_eq!(ok(&["encode", "-e", "-x y", "-e", ""], ""), b"-x%20y\n\n");
-    assert_eq!(ok(&["normalize", "-e", "%7e"], ""), b"~\n");
-    assert_eq!(ok(&["decode", "-0", "-e", "%0A", "-e", "b"], ""), b"\n\0b\0");
+    assert_eq!(ok("normalize -e %7e", ""), b"~\n");
+    assert_eq!(ok("decode -0 -e %0A -e b", ""), b"\n\0b\0");
     assert_eq!(ok(&["encode", "--raw", "-e", "a\n"], ""), b"a%0A");
     assert_eq!(ok(&["decode", "--field", "2", "-e", "%41 %42"], ""), b"%41 B\n");
-    assert_eq!(ok(&["decode", "-e", "é%zz"], ""), "é%zz\n".as_bytes());
-    let audit = ok(&["audit", "--format", "json", "-e", "%41", "-e", "%zz"], "");
+    assert_eq!(ok("decode -e é%zz", ""), "é%zz\n".as_bytes());
+    let audit = ok("audit --format json -e %41 -e %zz", "");
     assert!(
         audit.starts_with(b"{")
             && audit.windows(10).any(|bytes| bytes == b"\"lines\": 2" || bytes == b"\"lines\":2,")
@@ -24,12 +22,12 @@ fn each_text_is_a_record() {
 
 #[test]
 fn messages_say_where_the_text_is() {
-    let check = run(&["check", "-e", "a", "-e", "%zz"], "");
+    let check = run("check -e a -e %zz", "");
     assert_eq!(
         (String::from_utf8_lossy(&check.out).as_ref(), check.code),
         ("<-e>:2:2: malformed: %zz: 'z' is not a hexadecimal digit\n", Some(1))
     );
-    let strict = run(&["decode", "--strict", "-e", "%zz"], "");
+    let strict = run("decode --strict -e %zz", "");
     assert_eq!(
         (strict.err.as_str(), strict.code),
         ("pct: <-e>:1: offset 0: malformed escape: 'z' is not a hexadecimal digit\n", Some(1))
@@ -65,8 +63,6 @@ fn a_missing_file_that_looks_like_text_gets_a_hint() {
             );
         }
     }
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("a%20b");
-    fs::write(&path, "%41").unwrap();
+    let (_dir, path) = file("a%20b", "%41");
     assert_eq!(ok(&["decode", path.to_str().unwrap()], ""), b"A");
 }

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use crate::support::{Run, assert_same, run, run_in_chunks};
+use crate::support::{Run, assert_same, printed, run, run_in_chunks};
 
 const OPEN: &str = "a quote is not closed";
 
 /// Returns the line, offset and kind of each finding of `pct check` with `args`.
 fn places(args: &[&str], input: &str) -> Vec<String> {
-    let found = String::from_utf8(run(&[&["check"], args].concat(), input).out).unwrap();
+    let found = printed(&[&["check"], args].concat(), input);
     let place = |line: &str| line.splitn(5, ':').skip(1).take(3).map(str::trim).collect::<Vec<_>>().join(" ");
     found.lines().map(place).collect()
 }
@@ -55,7 +55,7 @@ fn an_unclosed_quote_hides_no_rows() {
             assert!(stats.contains(&format!("\"unreadable\":{unreadable},")), "{verb} {rows:?}: {stats}");
         }
     }
-    let header = run(&["check", "--csv", "--column", "a"], "a,\"b\n%00,1\n");
+    let header = run("check --csv --column a", "a,\"b\n%00,1\n");
     assert_eq!(
         (header.err.as_str(), header.code),
         ("pct: <stdin>: the header cannot be read: a quote is not closed at 2\n", Some(2))
@@ -152,18 +152,17 @@ fn only_the_lines_up_to_the_next_row_stay() {
          <stdin>:7:44: not UTF-8: 4,%FF\n"
     );
     assert_eq!(listed, wanted);
-    let strict = run(&["decode", "--csv", "--column", "b", "--strict"], &input);
+    let strict = run("decode --csv --column b --strict", &input);
     assert_eq!(strict.err, format!("pct: <stdin>:3: offset 14: {OPEN}\n"));
     assert_eq!((strict.out.as_slice(), strict.code), (&b"a,b\n1,A\n"[..], Some(1)));
     // A later quote closes the cell of each open quote, and the lines between the two quotes are rows.
-    let closed =
-        run(&["decode", "--csv", "--column", "b"], "a,b\n1,\"x\n2,%41\n3,\"y\n4,%42\n5,\"x\n6,\"y\n7,%43\n");
+    let closed = run("decode --csv --column b", "a,b\n1,\"x\n2,%41\n3,\"y\n4,%42\n5,\"x\n6,\"y\n7,%43\n");
     assert_eq!(closed.out, b"a,b\n1,\"x\n2,A\n3,\"y\n4,B\n5,\"x\n6,\"y\n7,C\n");
     assert_eq!(closed.err, said.replace("1 record is", "3 records are").replace("stays", "stay"));
     // -q hides the progress, but not the message about unreadable records and values.
     let quiet = ["decode", "-q", "--csv", "--column", "b"];
     assert_eq!(run(&quiet, "a,b\n1,\"x\n2,%41\n").err, said);
-    let line = run(&["decode", "-q", "--unescape", "nginx"], "%41\\x4\n%42\n");
+    let line = run("decode -q --unescape nginx", "%41\\x4\n%42\n");
     assert_eq!((line.out, line.err), (b"%41\\x4\nB\n".to_vec(), said.replace("record", "value")));
     // A quote that is open at the end of a file does not go on in the next file.
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
@@ -172,7 +171,7 @@ fn only_the_lines_up_to_the_next_row_stay() {
     for (option, wanted) in [("--quiet", "a\n\"%41\nB"), ("--on-rejected=drop", "a\nB")] {
         let (one, two) = (path("one"), path("two"));
         let both = run(&["decode", option, "--csv", "--column", "a", "--one-header", &one, &two], "");
-        assert_eq!(String::from_utf8(both.out).unwrap(), wanted);
+        assert_eq!(both.text(), wanted);
     }
 }
 
@@ -217,7 +216,7 @@ fn an_unclosed_quote_in_a_large_file_hides_no_rows() {
                 let name = if source == "-" { "<stdin>" } else { source };
                 assert!(number.starts_with(&format!("{name}:{last}:")), "{number} of {last}");
                 let check = on(&["check", "--kinds", "malformed,unreadable"]);
-                let found = String::from_utf8(check.out).unwrap();
+                let found = check.text();
                 assert_eq!(found.lines().count(), rows + 1 + usize::from(has_other));
                 let first = found.lines().find(|line| line.contains("unreadable")).unwrap();
                 assert!(first.contains(&format!(":5002:{at}: unreadable: {OPEN}")), "{first}");

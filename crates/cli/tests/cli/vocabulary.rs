@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::support::{command, ok, run, wait};
+use crate::support::{command, file, ok, run, text, wait};
 
 /// Returns the options of the program with their commands and meanings, which are read from the completions for fish.
 fn options() -> BTreeMap<String, (Vec<String>, String)> {
-    let script = String::from_utf8(ok(&["generate", "fish"], "")).unwrap();
+    let script = text("generate fish", "");
     let mut found = BTreeMap::<String, (Vec<String>, String)>::new();
     for line in script.lines() {
         let Some((_, rest)) = line.split_once("\"__fish_pct_using_subcommand ") else { continue };
@@ -65,7 +65,7 @@ fn short_help_fits_on_a_screen() {
     for verb in verbs.iter().map(String::as_str).chain(["", "info"]) {
         let args: Vec<_> = [verb, "-h"].into_iter().filter(|word| !word.is_empty()).collect();
         let help = wait(command(&args).env("COLUMNS", "80").spawn().unwrap());
-        let help = String::from_utf8(help.out).unwrap();
+        let help = help.text();
         let (lines, widest) = (help.lines().count(), help.lines().map(|line| line.chars().count()).max());
         assert!((5..=50).contains(&lines) && widest <= Some(80), "{verb}: {lines} {widest:?}\n{help}");
     }
@@ -139,9 +139,7 @@ fn hints_name_words_that_exist() {
 
 #[test]
 fn a_suffix_after_a_blank_is_no_file() {
-    let dir = tempfile::tempdir().unwrap();
-    let list = dir.path().join("crawl.txt");
-    fs::write(&list, "%41\n").unwrap();
+    let (dir, list) = file("crawl.txt", "%41\n");
     for args in [&["-i", ".bak", "crawl.txt"][..], &["crawl.txt", "-i", ".bak"], &["-i", ".bak"]] {
         let mut child = command(&[&["decode"], args].concat());
         let run = wait(child.current_dir(&dir).spawn().unwrap());
@@ -150,7 +148,7 @@ fn a_suffix_after_a_blank_is_no_file() {
     }
     // If a file has the name `.bak`, it is an input.
     fs::write(dir.path().join(".bak"), "%42\n").unwrap();
-    let mut child = command(&["decode", "-i", ".bak", "crawl.txt"]);
+    let mut child = command("decode -i .bak crawl.txt");
     assert_eq!(wait(child.current_dir(&dir).spawn().unwrap()).code, Some(0));
     assert_eq!(fs::read(&list).unwrap(), b"A\n");
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
@@ -163,18 +161,18 @@ fn columns_may_be_separated_by_tabs() {
     for args in [&["--tsv"][..], &["--csv", "--tsv"], &["--csv", "-d", "tab"]] {
         assert_eq!(ok(&[&["decode", "--column", "u"], args].concat(), table), wanted, "{args:?}");
     }
-    assert_eq!(ok(&["decode", "--tsv", "--column", "1", "--no-header", "--values"], table), b"a\nA\n");
-    assert_eq!(run(&["decode", "--log", "w3c", "--column", "u", "--no-header"], "").code, Some(2));
+    assert_eq!(ok("decode --tsv --column 1 --no-header --values", table), b"a\nA\n");
+    assert_eq!(run("decode --log w3c --column u --no-header", "").code, Some(2));
 }
 
 #[test]
 fn whole_lines_of_a_log_are_counted_with_a_hint() {
     let log = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.1\" 200 1 \"-\" \"ua\"\n";
-    let whole = run(&["top", "{path}"], log);
+    let whole = run("top {path}", log);
     assert!(whole.code == Some(0) && whole.err.contains("--log combined"), "{}", whole.err);
-    assert_eq!(run(&["top", "{path}", "-q"], log).err, "");
-    assert_eq!(ok(&["top", "{path}", "--log", "combined"], log), b"1\t/a\n");
+    assert_eq!(run("top {path} -q", log).err, "");
+    assert_eq!(ok("top {path} --log combined", log), b"1\t/a\n");
     for list in ["http://a/b c\n", "/a\n/b?c\n", "a\n", "", "GET /a HTTP/1.1\n"] {
-        assert_eq!(run(&["top", "{path}"], list).err, "", "{list}");
+        assert_eq!(run("top {path}", list).err, "", "{list}");
     }
 }

@@ -3,12 +3,12 @@
 use std::fs;
 
 use crate::naive;
-use crate::support::{Numbers, Run, assert_same, ok, run, run_in_chunks, tangle, text, words_of};
+use crate::support::{Args, Numbers, Run, assert_same, ok, run, run_in_chunks, tangle, text, words_of};
 
 /// Checks that `pct decode` with `args` converts each line on the left of `table` to the line on the right.
 #[track_caller]
-fn lines(args: &[&str], table: &[(&str, &str)]) {
-    let args = [&["decode"], args].concat();
+fn lines(args: &(impl Args + ?Sized), table: &[(&str, &str)]) {
+    let args = [&["decode"][..], &args.list()].concat();
     let input: String = table.iter().map(|(input, _)| format!("{input}\n")).collect();
     let output = text(&args, &input);
     for ((input, wanted), got) in table.iter().zip(output.lines()) {
@@ -49,7 +49,7 @@ fn times_is_so_many_runs() {
     for times in ["0", "-1", "x", "65536"] {
         assert_eq!(run(&["decode", &format!("--times={times}")], "").code, Some(2), "{times}");
     }
-    assert_eq!(run(&["decode", "--times", "2", "--until-stable"], "").code, Some(2));
+    assert_eq!(run("decode --times 2 --until-stable", "").code, Some(2));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn until_stable_is_runs_until_nothing_changes() {
         }
     }
     lines(
-        &["--until-stable"],
+        "--until-stable",
         &[
             ("/%25%32%35", "/%"),
             ("%252525252525250A", "%0A"),
@@ -88,7 +88,7 @@ fn until_stable_takes_linear_time() {
     // These 6 MB contain millions of layers, so one pass per layer would take hours.
     for unit in ["25", "%25", "%%25"] {
         let line = ["%", &unit.repeat(1_000_000 / unit.len()), "/\n"].concat();
-        let out = ok(&["decode", "--until-stable"], line.repeat(6));
+        let out = ok("decode --until-stable", line.repeat(6));
         assert!(out.ends_with(b"/\n") && out.iter().filter(|&&byte| byte == b'\n').count() == 6);
     }
 }
@@ -97,18 +97,17 @@ fn until_stable_takes_linear_time() {
 fn charsets_take_linear_time() {
     // All bytes of these inputs are invalid, or the charset lacks all characters. Quadratic time would take minutes.
     let value = "%FF".repeat(300_000);
-    assert!(ok(&["decode", "--charset", "gbk"], &value) == value.as_bytes());
-    let replaced = ok(&["decode", "--charset", "gbk", "--on-invalid-utf8", "replace"], &value);
+    assert!(ok("decode --charset gbk", &value) == value.as_bytes());
+    let replaced = ok("decode --charset gbk --on-invalid-utf8 replace", &value);
     assert!(replaced == "\u{fffd}".repeat(300_000).as_bytes());
-    let encoded =
-        ok(&["encode", "--charset", "latin1", "--on-invalid-utf8", "replace"], "你".repeat(300_000));
+    let encoded = ok("encode --charset latin1 --on-invalid-utf8 replace", "你".repeat(300_000));
     assert!(encoded == "%26%2320320%3B".repeat(300_000).as_bytes());
 }
 
 #[test]
 fn escapes_of_servers() {
     lines(
-        &["--unescape", "nginx"],
+        "--unescape nginx",
         &[
             (r"\x22a%20b\x22", "\"a b\""),
             (r"\xe4\xBD\xa0%21", "你!"),
@@ -121,39 +120,39 @@ fn escapes_of_servers() {
         ],
     );
     lines(&["--unescape", "NGINX", "--keep", "\""], &[(r"\x22%22\x27", "\"%22'")]);
-    lines(&["--unescape", "apache"], &[(r#"\"a\\\t%20\xc3\xa9"#, "\"a\\\t é")]);
-    lines(&["--unescape", "haproxy"], &[("/caf#C3#A9?x=#22a%20b#23", "/café?x=\"a b#")]);
-    assert_eq!(ok(&["decode", "--unescape", "tomcat"], r"\u00e9\\"), b"\xE9\\\n");
-    assert_eq!(ok(&["decode"], r"\x41"), br"\x41");
+    lines("--unescape apache", &[(r#"\"a\\\t%20\xc3\xa9"#, "\"a\\\t é")]);
+    lines("--unescape haproxy", &[("/caf#C3#A9?x=#22a%20b#23", "/café?x=\"a b#")]);
+    assert_eq!(ok("decode --unescape tomcat", r"\u00e9\\"), b"\xE9\\\n");
+    assert_eq!(ok("decode", r"\x41"), br"\x41");
     // A line is unreadable if a backslash in it does not begin an escape that the server writes.
     for (line, offset) in [(r"%41\x4", 3), (r"\n", 0), (r"a\", 1), (r"\x41\x4g", 4)] {
-        let kept = run(&["decode", "--unescape", "nginx"], line);
+        let kept = run("decode --unescape nginx", line);
         assert_eq!((kept.out, kept.code), (format!("{line}\n").into_bytes(), Some(0)), "{line}");
         assert_eq!(
             kept.err,
             "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n"
         );
-        let strict = run(&["decode", "--unescape", "nginx", "--strict"], line);
+        let strict = run("decode --unescape nginx --strict", line);
         let wanted = format!("pct: <stdin>:1: offset {offset}: an escape is malformed\n");
         assert_eq!((strict.err, strict.code), (wanted, Some(1)), "{line}");
-        let check = run(&["check", "--unescape", "nginx"], line);
+        let check = run("check --unescape nginx", line);
         let wanted = format!("<stdin>:1:{offset}: unreadable: an escape is malformed\n");
-        assert_eq!(String::from_utf8(check.out).unwrap(), wanted, "{line}");
+        assert_eq!(check.text(), wanted, "{line}");
     }
     // The offsets of findings count the bytes of the line, and not those of the value after `--unescape`.
-    let check = run(&["check", "--unescape", "nginx", "--kinds", "nul"], r"a\x22%00");
-    assert_eq!(String::from_utf8(check.out).unwrap(), "<stdin>:1:5: nul: line line at 5: %00\n");
-    assert_eq!(text(&["get", "{path}|{query}", "--unescape", "haproxy"], "/a#22b?x=1"), "/a\"b|x=1\n");
-    assert_eq!(text(&["top", "{path}", "--unescape", "nginx"], "/a\\x62\n/ab\n"), "2\t/ab\n");
-    assert_eq!(text(&["dedup", "--unescape", "nginx"], "/a\\x62\n/ab\n"), "/a\\x62\n");
-    assert_eq!(run(&["decode", "--unescape", "envoy"], "").code, Some(2));
-    assert_eq!(run(&["decode", "--unescape", "nginx", "--raw"], "").code, Some(2));
+    let check = run("check --unescape nginx --kinds nul", r"a\x22%00");
+    assert_eq!(check.text(), "<stdin>:1:5: nul: line line at 5: %00\n");
+    assert_eq!(text("get {path}|{query} --unescape haproxy", "/a#22b?x=1"), "/a\"b|x=1\n");
+    assert_eq!(text("top {path} --unescape nginx", "/a\\x62\n/ab\n"), "2\t/ab\n");
+    assert_eq!(text("dedup --unescape nginx", "/a\\x62\n/ab\n"), "/a\\x62\n");
+    assert_eq!(run("decode --unescape envoy", "").code, Some(2));
+    assert_eq!(run("decode --unescape nginx --raw", "").code, Some(2));
 }
 
 #[test]
 fn percent_u_escapes() {
     lines(
-        &["--percent-u"],
+        "--percent-u",
         &[
             ("%u4f60%u597D%21", "你好!"),
             ("%uD83D%uDE00", "\u{1F600}"),
@@ -172,19 +171,19 @@ fn percent_u_escapes() {
             ("%u002541 %25u0041", "%41 %u0041"),
         ],
     );
-    lines(&["--percent-u", "--times", "2"], &[("%u002541 %25u0041", "A %u0041")]);
-    lines(&["--percent-u", "--until-stable"], &[("%u0025252541", "A"), ("%4%u0031", "A")]);
-    lines(&["--percent-u", "--keep", "/"], &[("%u002F%2f%u4E2D", "%u002F%2f中")]);
+    lines("--percent-u --times 2", &[("%u002541 %25u0041", "A %u0041")]);
+    lines("--percent-u --until-stable", &[("%u0025252541", "A"), ("%4%u0031", "A")]);
+    lines("--percent-u --keep /", &[("%u002F%2f%u4E2D", "%u002F%2f中")]);
     // The result agrees with `unescape` of JavaScript.
-    lines(&["--percent-u", "--charset", "latin1"], &[("%u4F60%E9%u00e9", "你éé")]);
+    lines("--percent-u --charset latin1", &[("%u4F60%E9%u00e9", "你éé")]);
     // With `--charset auto`, each line has its own charset.
     lines(
-        &["--charset", "auto"],
+        "--charset auto",
         &[("caf%C3%A9 %zz", "café %zz"), ("caf%E9%80%zz", "café€%zz"), ("%0A%E9", "%0Aé")],
     );
-    lines(&["--charset", "AUTO:windows-1251"], &[("%CF%F0", "Пр"), ("%D0%9F", "П"), ("%25E9", "%E9")]);
+    lines("--charset AUTO:windows-1251", &[("%CF%F0", "Пр"), ("%D0%9F", "П"), ("%25E9", "%E9")]);
     let long = format!("{}%E9\n%E9\n", "a".repeat(3 << 20));
-    let kept = run(&["decode", "--charset", "auto"], &long);
+    let kept = run("decode --charset auto", &long);
     assert!(kept.out == long.replace("%E9\n%E9", "%E9\né").as_bytes());
     assert!(kept.err.contains("the record is longer than 2 MiB"), "{}", kept.err);
     for args in
@@ -192,7 +191,7 @@ fn percent_u_escapes() {
     {
         assert_eq!(run(&[args[0], "--charset", args[1]], "").code, Some(2), "{args:?}");
     }
-    assert_eq!(text(&["decode"], "%u0041"), "%u0041");
+    assert_eq!(text("decode", "%u0041"), "%u0041");
 }
 
 #[test]
@@ -221,8 +220,8 @@ fn charsets_are_decoded() {
     ] {
         assert_eq!(text(&["decode", "--charset", charset], input), wanted, "{charset} {input}");
     }
-    lines(&["--charset", "gbk", "--times", "2"], &[("%25C4%25E3", "你"), ("%25C4%E3", "你")]);
-    lines(&["--charset", "gbk", "--until-stable"], &[("%252525C4%25E3", "你")]);
+    lines("--charset gbk --times 2", &[("%25C4%25E3", "你"), ("%25C4%E3", "你")]);
+    lines("--charset gbk --until-stable", &[("%252525C4%25E3", "你")]);
 }
 
 #[test]
@@ -240,7 +239,7 @@ fn charsets_are_encoded() {
     ] {
         assert_eq!(text(&[&["encode"], args].concat(), input), wanted, "{args:?} {input:?}");
     }
-    assert_eq!(ok(&["encode", "--charset", "gbk"], b"\xFF\xE4\xBDa"), b"%FF%E4%BDa");
+    assert_eq!(ok("encode --charset gbk", b"\xFF\xE4\xBDa"), b"%FF%E4%BDa");
 }
 
 #[test]
@@ -274,7 +273,7 @@ fn charsets_make_no_controls_nor_line_ends() {
     let all: String =
         (0x80..=0xFF).flat_map(|a| (0..=0xFF).map(move |b| format!("%{a:02X}%{b:02X}%{a:02X}/\n"))).collect();
     let controls: String = (0..0x20).map(|byte| format!("%{byte:02X}")).collect();
-    let known = run(&["decode", "--charset", "?"], "").err;
+    let known = run("decode --charset ?", "").err;
     let names: Vec<_> = known.trim().split_once("known: ").unwrap().1.split(", ").collect();
     assert!(names.len() > 30, "{known}");
     for label in names {
@@ -310,10 +309,10 @@ fn strict_charsets_are_exact() {
     for label in ["latin1", "iso-8859-1", "us-ascii", "windows-1252"] {
         assert_eq!(text(&["decode", "--charset", label], euro), "€éÃ©", "{label}");
     }
-    assert_eq!(text(&["decode", "--charset", "iso-8859-1-strict"], euro), "\u{80}éÃ©");
-    assert_eq!(text(&["decode", "--charset", "US-ASCII-strict"], "%41%80%E9"), "A%80%E9");
-    assert_eq!(text(&["encode", "--charset", "iso-8859-1-strict"], "é€\u{80}"), "%E9%26%238364%3B%80");
-    assert_eq!(text(&["encode", "--charset", "us-ascii-strict"], "aé"), "a%26%23233%3B");
+    assert_eq!(text("decode --charset iso-8859-1-strict", euro), "\u{80}éÃ©");
+    assert_eq!(text("decode --charset US-ASCII-strict", "%41%80%E9"), "A%80%E9");
+    assert_eq!(text("encode --charset iso-8859-1-strict", "é€\u{80}"), "%E9%26%238364%3B%80");
+    assert_eq!(text("encode --charset us-ascii-strict", "aé"), "a%26%23233%3B");
 }
 
 /// In iso-2022-jp, the meaning of a byte depends on the escape sequences before it in the value.
@@ -361,7 +360,7 @@ fn is_control(c: char) -> bool {
 #[test]
 fn printable_leaves_no_controls() {
     lines(
-        &["--printable"],
+        "--printable",
         &[
             ("a%20b%1B%5B2J", "a b%1B[2J"),
             ("%00%09%7f%0A%0D", "%00%09%7F%0A%0D"),
@@ -373,22 +372,22 @@ fn printable_leaves_no_controls() {
             ("\x1B[2J\u{202E}\u{85}\rx", "%1B[2J%E2%80%AE%C2%85%0Dx"),
         ],
     );
-    assert_eq!(ok(&["decode", "--printable"], "a\r\nb\r\r\n\r"), b"a\r\nb%0D\r\n%0D");
-    assert_eq!(ok(&["decode", "--printable", "-0"], "a%0A\nb%00\0"), b"a%0A%0Ab%00\0");
-    assert_eq!(ok(&["decode", "--printable", "--raw"], "a\n%0A%41"), b"a%0A%0AA");
-    assert_eq!(text(&["decode", "--printable", "--percent-u"], "%u001B%u0085%u4F60"), "%1B%C2%85你");
-    assert_eq!(text(&["decode", "--printable", "--charset", "iso-8859-2"], "%85%E9"), "%C2%85é");
-    assert_eq!(text(&["decode", "--printable", "--unescape", "nginx"], r"\x1B%1b"), "%1B%1B\n");
-    assert_eq!(text(&["decode", "--printable", "--until-stable"], "%25%31%42"), "%1B");
+    assert_eq!(ok("decode --printable", "a\r\nb\r\r\n\r"), b"a\r\nb%0D\r\n%0D");
+    assert_eq!(ok("decode --printable -0", "a%0A\nb%00\0"), b"a%0A%0Ab%00\0");
+    assert_eq!(ok("decode --printable --raw", "a\n%0A%41"), b"a%0A%0AA");
+    assert_eq!(text("decode --printable --percent-u", "%u001B%u0085%u4F60"), "%1B%C2%85你");
+    assert_eq!(text("decode --printable --charset iso-8859-2", "%85%E9"), "%C2%85é");
+    assert_eq!(text("decode --printable --unescape nginx", r"\x1B%1b"), "%1B%1B\n");
+    assert_eq!(text("decode --printable --until-stable", "%25%31%42"), "%1B");
 
     let all: Vec<u8> = (0..=255).collect();
     let words: Vec<_> = tangle(5, 200_000).into_iter().chain(all.repeat(300)).collect();
     let input: Vec<u8> = words.into_iter().filter(|&byte| byte != b'\r').collect();
-    let out = ok(&["decode", "--printable"], &input);
+    let out = ok("decode --printable", &input);
     let printed = std::str::from_utf8(&out).unwrap();
     assert!(printed.chars().all(|c| c == '\n' || !is_control(c)));
     // `--printable` loses nothing: decoding its output is the same as decoding the input twice.
-    assert_same("again", &ok(&["decode"], printed), &ok(&["decode", "--times", "2"], &input));
+    assert_same("again", &ok("decode", printed), &ok("decode --times 2", &input));
 }
 
 /// Commands whose result for a byte depends on the bytes around it: a cut in the wrong place would change the output.
