@@ -73,6 +73,7 @@ impl Plain {
                 | Step::StripOrigin { .. }
                 | Step::StripSpecialOrigin
                 | Step::StripScheme
+                | Step::StripAnyScheme { .. }
                 | Step::EmptyStar
                 | Step::StripHost(_)
                 | Step::Keep(_)
@@ -80,6 +81,7 @@ impl Plain {
                 | Step::RejectOtherForms
                 | Step::RejectFragment
                 | Step::CutFragment
+                | Step::CutFragmentWithoutQuery
                 | Step::MergeLeadingSlashes => {}
                 _ if matches!(text, Kind::Target) => plain.answers = false,
                 // A plain path may have both an `@` and a `'`, which is then escaped.

@@ -170,6 +170,13 @@ impl<'a> Request<'a> {
                     self.accept(slice(&self.sent, path, self.sent.len()));
                 }
             }
+            Step::StripAnyScheme { slash } if form == Some(Form::Relative) => {
+                if let Some(scheme) = simdpct_uri::split(&*self.sent).scheme() {
+                    let path = &self.sent[scheme.len() + 1..];
+                    let slash = if path.starts_with(b"/") { "" } else { slash };
+                    self.accept(Cow::Owned([slash.as_bytes(), path].concat()));
+                }
+            }
             Step::EmptyStar if is_one_of(&[Form::Star, Form::StarPath]) => self.accept(Cow::Borrowed(b"")),
             Step::StripHost(forms) if is_one_of(forms) => {
                 let at = memchr3(b'/', b'?', b'#', text).unwrap_or(text.len());
@@ -185,7 +192,8 @@ impl<'a> Request<'a> {
                 reject_if(!self.is_accepted && form.is_some(), RejectReason::Form)?;
             }
             Step::RejectFragment => reject_if(text.contains(&b'#'), RejectReason::Fragment)?,
-            Step::CutFragment => truncate(text, before(b'#', text).len()),
+            Step::CutFragmentWithoutQuery if text.contains(&b'?') => {}
+            Step::CutFragment | Step::CutFragmentWithoutQuery => truncate(text, before(b'#', text).len()),
             Step::Split => {
                 self.target = std::mem::take(text);
                 self.path_len = before(b'?', &self.target).len();

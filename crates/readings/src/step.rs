@@ -123,6 +123,8 @@ described! {
         StripSpecialOrigin => "removes a special scheme, all slashes after it, and the host";
         /// Removes a scheme that one slash follows.
         StripScheme => "removes a scheme before a single slash";
+        /// Removes a scheme that no two slashes follow, as `urlsplit` of Python does. Puts `slash` in its place if no slash follows.
+        StripAnyScheme { slash: &'static str } => "removes a scheme";
         /// Reads a target that begins with `*` as an empty path.
         EmptyStar => "reads `*` and the text after it as an empty path";
         /// Reads the text before the first `/`, `?` or `#` of targets of the `forms` as a host, and removes it. Puts a slash in its place
@@ -138,6 +140,8 @@ described! {
         RejectFragment => "rejects `#`";
         /// Removes `#` and the text after it.
         CutFragment => "removes `#` and the text after it";
+        /// Removes `#` and the text after it, if the target has no `?`.
+        CutFragmentWithoutQuery => "removes `#` and the text after it in targets without `?`";
         /// Divides the target at the first `?` into the path, with which the next steps go on, and the query.
         Split => "takes the path before `?`";
 

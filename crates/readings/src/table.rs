@@ -264,10 +264,11 @@ readings! {
         &[RejectBytes(set(b"\n\r ")), PutSlash(ANY), CutFragment, Split, MergeLeadingSlashes, ReadLatin1, Status(0), RejectNul,
             Decode(ALL), ReplaceInvalidUtf8, MergeSlashes, CLEAN, ServeFiles];
     "aiohttp-3" "aiohttp" "3.14.5", "route /{t:.*}", "rel_url.path_safe, and the parameter of the route":
-        &[RejectBytes(NOT_GRAPHIC), Status(404), STRIP_PATH, RejectOtherForms, CutFragment, Split, UpperEscapes(SLASH),
+        &[RejectBytes(NOT_GRAPHIC), Status(404), STRIP_PATH, RejectOtherForms, CutFragmentWithoutQuery, Split, UpperEscapes(SLASH),
             DecodeUtf8(ALL.remove(b"%/")), RejectNewline, Route, RawPath, DecodeUtf8(ALL)];
     "flask-3.1" "Flask" "3.1.3 (werkzeug 3.1.9)", "route /<path:t>", "PATH_INFO, and the parameter of the route" default:
-        &[RejectBytes(NOT_IN_WORDS), STRIP, PutSlash(&[Form::Relative, Form::Star, Form::StarPath]), StripScheme,
+        &[RejectBytes(NOT_IN_WORDS), STRIP, PutSlash(&[Form::Relative, Form::Star, Form::StarPath]),
+            StripAnyScheme { slash: "/" },
             RejectOtherForms, CutFragment, Split, MergeLeadingSlashes, ReadLatin1, Decode(ALL), ReplaceInvalidUtf8, Status(404), RejectNewline,
             MergeLeadingSlashes];
     "django-5.2" "Django" "5.2.19", "path_info", "request.path_info" default:
@@ -282,8 +283,8 @@ readings! {
         &[RejectBytes(NOT_GRAPHIC), STRIP_TO_NOTHING, RejectOtherForms, CutFragment, Split, Decode(ALL)];
     "waitress-3" "Waitress" "3.0.2", "PATH_INFO", "PATH_INFO":
         &[DropBytes(set(b"\t")), RejectBytes(HIGH.add(b" ")), STRIP_TO_NOTHING,
-            Keep(&[Form::Star, Form::StarPath, Form::Query, Form::Relative]), StripScheme, CutFragment, Split, MergeLeadingSlashes,
-            Decode(ALL), MergeLeadingSlashes];
+            Keep(&[Form::Star, Form::StarPath, Form::Query, Form::Relative]), StripAnyScheme { slash: "" }, CutFragment, Split,
+            MergeLeadingSlashes, Decode(ALL), MergeLeadingSlashes];
     "php-8.2" "PHP (php -S)" "8.2.36", "router script", "SCRIPT_NAME + PATH_INFO, and REQUEST_URI" default:
         &[Status(0), RejectBytes(NOT_GRAPHIC), STRIP_NO_QUERY, PutSlash(STARS), RejectOtherForms, CutFragment, Split,
             Decode(ALL), MergeSlashes, RFC, DropSlash(&[Form::StarPath]), Route, Sent];
