@@ -1,8 +1,9 @@
 //! Chooses the format of a log by its first lines.
 
+use crate::columns;
 use crate::logs::{Log, Shape};
 use crate::syntax::Syntax;
-use crate::wrapper::{Lines, Wrapper};
+use crate::wrapper::{self, Lines, Wrapper};
 
 /// The formats that are tried, the special ones first. CDX is left out, because any line of words could be CDX. Formats that differ only
 /// in escaping are left to the user, because a few lines do not show the writer.
@@ -18,14 +19,24 @@ const SOFTWARE: [(&[u8], &str); 3] = [
 
 /// Returns the format that finds values in most of `lines`, which are the first lines of a log. Among several, it is the one that finds
 /// most values, or else the first one of a fixed list. A header line that names its writer decides at once. Returns `None` if no format
-/// finds a value.
+/// finds a value, and for lines of Kubernetes without a `wrapper`, because a part of a line may look like a line.
 pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
     let named = SOFTWARE.iter().find(|(start, _)| lines.iter().any(|line| line.starts_with(start)));
     if let Some((_, name)) = named {
         return Log::named(name);
     }
+    let wrapped = lines.iter().filter(|line| wrapper::cri(line).is_ok()).count();
+    if wrapper.is_none() && wrapped > 0 && 2 * wrapped >= lines.len() {
+        return None;
+    }
+    // Other programs separate columns by tabs, too, but do not encode values once more.
+    let is_cloudfront = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix(b"#Fields:"))
+        .any(|names| columns::column_names(names).any(|name| name.starts_with(b"x-edge-")));
+    let names = CANDIDATES.split(' ').filter(|name| is_cloudfront || *name != "cloudfront");
     let mut best = None;
-    for log in CANDIDATES.split(' ').filter_map(Log::named) {
+    for log in names.filter_map(Log::named) {
         let mut syntax = Syntax::log(log, wrapper, &log.layout.fields()).ok()?;
         let (mut places, mut read) = (Vec::new(), 0);
         for line in lines {

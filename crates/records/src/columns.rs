@@ -57,22 +57,24 @@ pub(crate) struct Header {
 type Column = (Range<usize>, bool);
 
 /// Returns the names of columns in a header line.
-fn column_names(names: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn column_names(names: &[u8]) -> impl Iterator<Item = &[u8]> {
     names.split(|byte| b" \t".contains(byte)).filter(|name| !name.is_empty())
+}
+
+/// Reports whether `known` and `name` are the name of one column.
+pub(crate) fn is_column(known: &str, name: &[u8]) -> bool {
+    // The names in CDX are letters whose case matters; those of W3C logs are case-insensitive.
+    let known = known.as_bytes();
+    if known.len() == 1 { known == name } else { known.eq_ignore_ascii_case(name) }
 }
 
 impl Columns {
     /// Returns the columns among `names` that can be selected: those of the layout, and those with the names `wanted`.
     fn select(&self, names: &[u8], wanted: &[String]) -> Vec<(usize, usize, Holds)> {
         let names: Vec<_> = column_names(names).collect();
-        let is_same = |known: &str, name: &[u8]| {
-            // The names in CDX are letters whose case matters; those of W3C logs are case-insensitive.
-            let known = known.as_bytes();
-            if known.len() == 1 { known == name } else { known.eq_ignore_ascii_case(name) }
-        };
         let mut selected: Vec<(usize, usize, Holds)> = Vec::new();
         let mut select = |name: &str, index, holds| {
-            let places = (0..names.len()).filter(|&at| is_same(name, names[at]));
+            let places = (0..names.len()).filter(|&at| is_column(name, names[at]));
             // If several columns have the same field, the one that the layout names first is used.
             let is_first =
                 selected.iter().all(|(_, known, other)| *known != index || *other == Holds::Method);
@@ -81,7 +83,7 @@ impl Columns {
         };
         self.columns.iter().for_each(|key| select(key.name, key.field as usize, key.holds));
         for (number, name) in wanted.iter().enumerate() {
-            let key = self.columns.iter().find(|key| is_same(key.name, name.as_bytes()));
+            let key = self.columns.iter().find(|key| is_column(key.name, name.as_bytes()));
             // A method that was asked for by the name of its column is text.
             let holds = key.map(|key| key.holds).filter(|holds| *holds != Holds::Method);
             select(name, Field::ALL.len() + number, holds.unwrap_or(Holds::Value(Kind::Text)));
@@ -115,7 +117,8 @@ impl Columns {
         // An empty column is empty text between two blanks, unless the writer aligns columns by several blanks.
         let escaping = texts.escaping;
         let cells = self.cells(line, escaping, header.is_aligned && self.split != Split::Tab)?;
-        if cells.len() < least || header.count.is_some() && cells.len() != least {
+        let most = header.count.unwrap_or_else(|| column_names(self.default).count());
+        if !(least..=most).contains(&cells.len()) {
             return unreadable(line.len(), Reason::FIELD_COUNT);
         }
         let fence = match self.split {

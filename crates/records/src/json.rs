@@ -2,6 +2,7 @@
 //! JSON forbids: control bytes and invalid UTF-8. Programs that build JSON from text write such strings, and no value
 //! may be missed.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use simdpct::ByteSet;
@@ -47,6 +48,8 @@ struct State {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reader {
     pub paths: Vec<KeyPath>,
+    /// The number of paths at the end of `paths` that are those of a layout. They and the other paths can find the same value.
+    pub keys: usize,
     /// The names whose members are noted.
     pub watched: Vec<String>,
     /// Whether values that are not strings are found, too.
@@ -76,35 +79,35 @@ impl Reader {
     /// key, other than that of a method, is left out if an earlier key with the same field has text.
     pub fn find(&mut self, text: &[u8], keys: &[Key], texts: &mut Texts) -> Result<(), Unreadable> {
         self.read_once(text, texts.escaping)?;
-        let (asked, known) = self.paths.split_at(self.paths.len() - keys.len());
+        let asked = self.paths.len() - keys.len();
         // For each field, the number of the first key whose member has text.
         let mut first = [usize::MAX; Field::ALL.len()];
-        // A string can be asked for by a path that is also that of a key.
-        let key_of = |path: usize| {
-            path.checked_sub(asked.len()).or_else(|| known.iter().position(|known| *known == asked[path]))
-        };
         for Found { path, range, .. } in &self.found {
-            let Some(key) = key_of(*path) else { continue };
+            let Some(key) = path.checked_sub(asked) else { continue };
             let Key { field, holds, .. } = keys[key];
             if holds != Holds::Method && !matches!(&text[range.clone()], b"" | b"-") {
                 first[field as usize] = first[field as usize].min(key);
             }
         }
+        // The start of the last value that a key has found, and its content.
+        let mut known = None;
         for Found { path, range, .. } in self.found.drain(..) {
-            let key = key_of(path).map(|key| (key, keys[key]));
+            let start = range.start;
             let mut add = |index, holds| {
                 let fence = if holds == Holds::Request { BLANK } else { ByteSet::EMPTY };
                 texts.add(index, Ok(range.clone()), holds, fence);
             };
-            if path < asked.len() {
+            if let Some(number) = path.checked_sub(asked) {
+                let Key { field, holds, .. } = keys[number];
+                known = Some((start, holds));
+                if holds == Holds::Method || number <= first[field as usize] {
+                    add(field as usize, holds);
+                }
+            } else {
                 // The key gives the content, but a method that was asked for is text.
-                let holds = key.map(|(_, key)| key.holds).filter(|holds| *holds != Holds::Method);
+                let is_known = |(at, holds): &(usize, Holds)| *at == start && *holds != Holds::Method;
+                let holds = known.filter(is_known).map(|(_, holds)| holds);
                 add(Field::ALL.len() + path, holds.unwrap_or(Holds::Value(Kind::Text)));
-            }
-            if let Some((number, Key { field, holds, .. })) = key
-                && (holds == Holds::Method || number <= first[field as usize])
-            {
-                add(field as usize, holds);
             }
         }
         Ok(())
@@ -237,16 +240,21 @@ impl Reader {
         Ok((start, from))
     }
 
-    /// Notes the string at `range` if one of the states from `from` on selects it. A path that ends at the string has precedence over one
-    /// that selects all strings.
+    /// Notes the string at `range` if one of the states from `from` on selects it: first for a path of the layout, and then for one that
+    /// was asked for. A path that ends at the string has precedence over one that selects all strings, and among these, the longest path.
     fn select(&mut self, from: usize, range: Range<usize>) {
-        let selected = self.states[from..].iter().filter_map(|state| {
-            let rest = &self.paths[state.path].steps[state.steps..];
-            matches!(rest, [] | [Step::Every]).then_some((rest.len(), state.path))
-        });
-        if let Some((_, path)) = selected.min() {
-            let object = self.open.last().filter(|open| open.is_object).map(|open| open.number);
-            self.found.push(Found { path, range, object });
+        let asked = self.paths.len() - self.keys;
+        let best = |is_key: bool| {
+            let states = self.states[from..].iter().filter(|state| (state.path >= asked) == is_key);
+            let selected = states.filter_map(|state| {
+                let rest = &self.paths[state.path].steps[state.steps..];
+                matches!(rest, [] | [Step::Every]).then_some((rest.len(), Reverse(state.steps), state.path))
+            });
+            selected.min()
+        };
+        let object = self.open.last().filter(|open| open.is_object).map(|open| open.number);
+        for (.., path) in [best(true), best(false)].into_iter().flatten() {
+            self.found.push(Found { path, range: range.clone(), object });
         }
     }
 

@@ -352,6 +352,9 @@ impl Place {
         {
             return Err(at + 2);
         }
+        if let Some(at) = value.iter().position(|&byte| self.adds_number_sign(byte)) {
+            return Err(at);
+        }
         // Text that was UTF-8 must stay so.
         let was_text = || !self.charset.is_same() || str::from_utf8(self.raw(record)).is_ok();
         let check = |escaping: Escaping, text: &[u8]| {
@@ -397,7 +400,15 @@ impl Place {
         };
         // A new `#` may look like the start of an escape of HAProxy, which `write` refuses.
         let is_number_sign = |byte: u8| byte == b'#' && writer == Escaping::Unknown;
-        set(|byte| self.is_mark(byte) || !can_write(byte) || is_number_sign(byte))
+        set(|byte| {
+            self.is_mark(byte) || !can_write(byte) || is_number_sign(byte) || self.adds_number_sign(byte)
+        })
+    }
+
+    /// Reports whether rsyslog writes `byte` as `#` and digits, which may be an escape of HAProxy if the writer is unknown.
+    fn adds_number_sign(&self, byte: u8) -> bool {
+        let [_, writer, logger] = self.escapings;
+        writer == Escaping::Unknown && logger == Escaping::Octal && logger.escapes(byte)
     }
 
     /// Returns the bytes that can be written here, but not as they are.

@@ -70,13 +70,16 @@ impl Placeholders {
     }
 }
 
-/// Reports whether `text` is the version of a protocol, such as `1.1` or `2`.
+/// Reports whether `text` is the version of a protocol, such as `1.1` or `2`. Servers accept versions such as `1.10`, too.
 fn is_version(text: &[u8]) -> bool {
-    match text {
-        [major] => major.is_ascii_digit(),
-        [major, b'.', minor, rest @ ..] => {
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let major = digits(text);
+    match &text[major..] {
+        [] => major == 1,
+        [b'.', rest @ ..] => {
+            let minor = digits(rest);
             // A client can send a quote after the version.
-            major.is_ascii_digit() && minor.is_ascii_digit() && !rest.iter().any(u8::is_ascii_alphanumeric)
+            major > 0 && minor > 0 && !rest[minor..].iter().any(u8::is_ascii_alphanumeric)
         }
         _ => false,
     }

@@ -42,12 +42,12 @@ impl Reader {
                 _ => return Err(log.has_no(name)),
             }
         }
-        let mut paths = Vec::new();
+        let mut json = json::Reader::default();
         if let Shape::Json(keys) = &log.layout.shape {
             let names = header.wanted.iter().map(String::as_str).chain(keys.iter().map(|key| key.name));
-            paths = names.map(str::parse).collect::<Result<Vec<KeyPath>, _>>()?;
+            json.paths = names.map(str::parse).collect::<Result<Vec<KeyPath>, _>>()?;
+            json.keys = keys.len();
         }
-        let json = json::Reader::new(paths, Vec::new());
         let texts = Texts { escaping: log.escaping(), list: Vec::new() };
         Ok(Reader { log, names, numbers, header, json, texts })
     }
@@ -97,7 +97,7 @@ impl Reader {
             }
         }
         places[from..].sort_by_key(|place| place.range.start);
-        // A column that was asked for by its own name and by that of its field is one place.
+        // A member that is selected by the name of its field, which comes first, and by `**` is one place.
         let mut number = 0;
         places.dedup_by(|place, before| {
             number += 1;

@@ -1,6 +1,7 @@
 //! Finds the values of records, whatever their syntax is.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 
 use simdpct::ByteSet;
 
@@ -52,12 +53,18 @@ struct Members {
     escaping: Escaping,
 }
 
-/// Returns an error message if one of `asked` is asked for twice.
-fn once<T: PartialEq>(asked: &[T], name: impl Fn(&T) -> String) -> Result<(), String> {
-    match (1..asked.len()).find(|&at| asked[..at].contains(&asked[at])) {
-        Some(at) => Err(format!("{} is asked for twice", name(&asked[at]))),
-        None => Ok(()),
+/// Returns an error message if a value can be one of two that are `asked` for, because a value has one name.
+fn once<T: PartialEq + Display>(asked: &[T], can_be_same: impl Fn(&T, &T) -> bool) -> Result<(), String> {
+    for (at, name) in asked.iter().enumerate() {
+        match asked[..at].iter().find(|other| can_be_same(other, name)) {
+            Some(other) if other == name => return Err(format!("{name} is asked for twice")),
+            Some(other) => {
+                return Err(format!("{other} and {name} can be the same value; ask for one of them"));
+            }
+            None => {}
+        }
     }
+    Ok(())
 }
 
 impl Syntax {
@@ -87,7 +94,7 @@ impl Syntax {
     /// Selects the strings at `paths` of JSON documents, one document a record. `escaping` is undone in the strings. If
     /// `into` has names, new values are added under these names. An error is a message for the user.
     pub fn json(paths: &[KeyPath], into: &[String], escaping: Escaping) -> Result<Syntax, String> {
-        once(paths, KeyPath::to_string)?;
+        once(paths, KeyPath::overlaps)?;
         let reader = json::Reader::new(paths.to_vec(), into.to_vec());
         Ok(Syntax(Kind::Json(Members { reader, escaping })))
     }
@@ -104,7 +111,7 @@ impl Syntax {
 
     /// Selects the values of `keys` in logfmt. An error is a message for the user.
     pub fn logfmt(keys: &[String]) -> Result<Syntax, String> {
-        once(keys, String::clone)?;
+        once(keys, PartialEq::eq)?;
         Ok(Syntax(Kind::Logfmt(keys.to_vec())))
     }
 
@@ -113,7 +120,7 @@ impl Syntax {
     /// JSON. An error is a message for the user.
     pub fn log(log: Log, wrapper: Option<Wrapper>, names: &[impl AsRef<str>]) -> Result<Syntax, String> {
         let mut names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
-        once(&names, String::clone)?;
+        once(&names, |name, other| log.layout.can_be_same(name, other))?;
         if names.is_empty() {
             let urls = log.layout.fields().into_iter().filter(|field| field.is_url());
             names.extend(urls.map(|field| field.name().to_owned()));

@@ -231,11 +231,14 @@ impl Table {
     /// Returns the search for escapes, if only one column was asked for.
     pub(crate) fn sweep(&self) -> Option<Sweep> {
         let ([(before, _)], delimiter) = (&*self.columns, self.dialect.delimiter) else { return None };
-        // A delimiter must not be a hexadecimal digit, which could be inside an escape.
+        // A delimiter must not be a hexadecimal digit, which could be inside an escape. The search takes memory for each column before
+        // the wanted one.
+        if delimiter.is_ascii_hexdigit() || *before > 65_535 {
+            return None;
+        }
         let lists_fields = !self.into.is_empty();
         let delimited = Delimited::new(Separator::Byte(delimiter), *before, true, lists_fields);
-        let sweep = Sweep::new(Finder::Delimited(Box::new(delimited)), ByteSet::EMPTY, self.fence);
-        (!delimiter.is_ascii_hexdigit()).then_some(sweep)
+        Some(Sweep::new(Finder::Delimited(Box::new(delimited)), ByteSet::EMPTY, self.fence))
     }
 
     /// Takes the width of the table from `row`, the first row of a table without a header.

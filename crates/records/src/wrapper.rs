@@ -79,9 +79,9 @@ impl Lines {
 }
 
 /// The place of a record with its escaping, the number of its stream, and whether its line goes on in the next record.
-type Found = (Range<usize>, Escaping, usize, bool);
+pub(crate) type Found = (Range<usize>, Escaping, usize, bool);
 
-fn cri(line: &[u8]) -> Result<Found, Unreadable> {
+pub(crate) fn cri(line: &[u8]) -> Result<Found, Unreadable> {
     let mut words = line.splitn(4, |&byte| byte == b' ');
     match [(); 4].map(|()| words.next()) {
         [Some(time), Some(stream @ (b"stdout" | b"stderr")), Some(tag), Some(text)] if is_time(time) => {

@@ -257,6 +257,12 @@ fn a_request_has_an_odd_protocol_or_method() {
         ("GET /a http/1.1", "/a"),
         ("GET /a HTTP/1.1 ", "/a"),
         ("GET /a HTTP/2", "/a"),
+        ("GET /a%41 HTTP/1.10", "/a%41"),
+        ("GET /a HTTP/1.01\\x22", "/a"),
+        ("GET /a HTTP/1.123", "/a"),
+        ("GET /a HTTP/1.", "/a HTTP/1."),
+        ("GET /a HTTP/1.1a", "/a HTTP/1.1a"),
+        ("GET /a%20HTTP/1.10", "/a%20HTTP/1.10"),
         ("GET /a  HTTP/1.1", "/a"),
         ("GET   /a HTTP/1.1", "/a"),
         ("GET /a HTTP/1.1 HTTP/1.1", "/a HTTP/1.1"),
@@ -468,6 +474,11 @@ fn a_column_can_be_empty() {
     finds("iis", line, Kind::Url, &["[/a", "\"q=1", "http://r/"]);
     let line = "org,e)/ 2014 http://e.org/%5A text/html 200 ABC - - 500 333 a.warc.gz";
     finds("cdx", line, Kind::Url, &["http://e.org/%5A"]);
+    rejects(
+        "cdx",
+        "org,e)/ 2014 http://e.org/ b text/html 200 ABC - - 500 333 a.warc.gz",
+        Reason::FIELD_COUNT,
+    );
     finds("cdx", " CDX r N a\nhttp://r/ a,b)/ http://b.a/", Kind::Url, &["http://r/", "http://b.a/"]);
     rejects("cdx", "org,e)/ 2014 {\"url\": \"http://e.org/\"}", Reason::CDXJ);
 }
@@ -579,6 +590,7 @@ fn the_first_lines_choose_a_format() {
         ("caddy", &[r#"{"request":{"uri":"/a","method":"GET"}}"#]),
         ("json", &[r#"{"request_uri":"/a"}"#]),
         ("w3c", &["#Fields: time cs-uri", "1 /a"]),
+        ("cloudfront", &["#Fields: time x-edge-location cs-uri", "1\tX\t/a"]),
         (
             "w3c:tomcat",
             &["#Fields: time cs-uri", "#Version: 2.0", "#Software: Apache Tomcat/10.1.60", "1 /a"],
@@ -606,8 +618,11 @@ fn the_first_lines_choose_a_format() {
         assert_eq!(detect(lines, None).map(Log::name).as_deref(), Some("combined"));
     }
     assert!(detect(&[b"no log"], None).is_none());
+    // Other programs write tabs, too, but do not encode values once more.
+    assert!(detect(&[b"#Fields: time\tcs-uri", b"1\t/a?x-edge-"], None).is_none());
     let cri = format!("2026-11-27T15:38:10.123456789Z stdout F {access}");
     assert_eq!(detect(&[cri.as_bytes()], Some(Wrapper::Cri)).map(Log::name).as_deref(), Some("combined"));
+    assert!(detect(&[cri.as_bytes(), b""], None).is_none());
 }
 
 /// morgan escapes a value before `JSON.stringify` does.
@@ -692,8 +707,6 @@ fn columns_and_paths_have_names_of_their_own() {
         "#Fields: date cs-method cs-uri-stem cs(User-Agent) cs(Cookie)\n2026 GET /a%20b Mozilla+5 x=1\n";
     assert_eq!(named("w3c", &["cs(cookie)", "cs(User-Agent)"], w3c), owned(&[(1, "Mozilla+5"), (0, "x=1")]));
     assert_eq!(named("w3c", &["agent", "cs-method"], w3c), owned(&[(1, "GET"), (0, "Mozilla+5")]));
-    // Two names of the same column find one value.
-    assert_eq!(named("w3c", &["target", "cs-uri-stem"], w3c), owned(&[(0, "/a%20b")]));
     assert_eq!(named("w3c", &["x-none"], w3c), owned(&[]));
     let cdx = " CDX N b a m s k r M S V g\norg,example)/ 2024 http://a/ text/html 200 X - - 1 2 f\n";
     assert_eq!(named("cdx", &["m"], cdx), owned(&[(0, "text/html")]));
@@ -716,6 +729,47 @@ fn columns_and_paths_have_names_of_their_own() {
     let log = Log::named("nginx-json").unwrap();
     assert!(Syntax::log(log, None, &["a..b"]).is_err());
     assert!(Syntax::log(log, None, &["agent", "agent"]).is_err());
+}
+
+#[test]
+fn a_value_has_one_name() {
+    for (format, names, is_refused) in [
+        ("w3c", ["target", "cs-uri-stem"], true),
+        ("iis", ["CS-URI-STEM", "target"], true),
+        ("w3c", ["referer", "cs(Referer)"], true),
+        ("w3c", ["x-a", "X-A"], true),
+        ("w3c", ["target", "cs-method"], false),
+        ("w3c", ["target", "cs(Referer)"], false),
+        ("cdx", ["target", "a"], true),
+        ("cdx", ["m", "M"], false),
+        ("caddy", ["target", ".request.uri"], true),
+        ("caddy", ["request.headers.Referer[0]", "referer"], true),
+        ("caddy", ["x[0]", "x[]"], true),
+        ("caddy", ["target", "request.method"], false),
+        ("caddy", ["target", "**"], false),
+    ] {
+        let found = Syntax::log(Log::named(format).unwrap(), None, &names);
+        let message = found.err().unwrap_or_default();
+        assert_eq!(message.contains("can be the same value"), is_refused, "{format}: {names:?}: {message}");
+    }
+}
+
+#[test]
+fn two_asterisks_select_known_members_too() {
+    let owned = |pairs: &[(usize, &str)]| {
+        pairs.iter().map(|(index, text)| (*index, String::from(*text))).collect::<Vec<_>>()
+    };
+    let caddy = r#"{"request":{"method":"GET","uri":"/a","headers":{"Referer":["http://r/"],"X":["x"]}}}"#;
+    for name in ["**", "request.**"] {
+        let all = [(0, "GET"), (0, "/a"), (0, "http://r/"), (0, "x")];
+        assert_eq!(named("caddy", &[name], caddy), owned(&all));
+        let both = [(0, "GET"), (1, "/a"), (0, "http://r/"), (0, "x")];
+        assert_eq!(named("caddy", &[name, "target"], caddy), owned(&both));
+    }
+    let json = r#"{"uri":"/a","msg":"m","request":"GET /b HTTP/1.1"}"#;
+    assert_eq!(named("json", &["**"], json), owned(&[(0, "/a"), (0, "m"), (0, "/b")]));
+    assert_eq!(named("json", &["target", "**"], json), owned(&[(1, "/a"), (1, "m"), (0, "/b")]));
+    assert_eq!(named("json", &["**", "uri"], json), owned(&[(1, "/a"), (0, "m"), (0, "/b")]));
 }
 
 /// These servers write requests of three words, of which the second is the target, whatever the third is.
@@ -781,8 +835,15 @@ fn a_decoded_value_is_still_read_as_one() {
     let key = r#"o b [06/Feb/2019:00:00:38 +0000] 1.2.3.4 r id GET a%22b "GET /x HTTP/1.1" 200 - 1 1 1 1 "-" "x" -"#;
     for (log, line, value) in [
         ("nginx", format!(r#"{DATE} "GET HTTP%2F1.1" 400 157 "-" "-""#), "HTTP/1.1"),
+        ("nginx", format!(r#"{DATE} "GET HTTP%2F1.10" 400 157 "-" "-""#), "HTTP/1.10"),
+        ("nginx", format!(r#"{DATE} "GET /a%20HTTP/1.10" 400 157 "-" "-""#), "/a HTTP/1.10"),
         ("combined", format!(r#"{DATE} "GET 1%2E1" 400 157 "-" "-""#), "1.1"),
-        ("cdx", " %43DX x 3 4 5 6 7 8 9 0 1".to_owned(), "CDX"),
+        (
+            "syslog+combined",
+            format!(r#"Nov 27 15:38:10 h x: {DATE} "GET /a%01 HTTP/1.1" 200 1 "-" "-""#),
+            "/a\x01",
+        ),
+        ("cdx", " %43DX x 3 4 5 6 7 8 9 0".to_owned(), "CDX"),
         ("s3", key.to_owned(), "a\"b"),
     ] {
         let names: &[&str] = if log == "cdx" { &["b"] } else { &[] };

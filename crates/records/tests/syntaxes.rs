@@ -431,6 +431,9 @@ fn paths_are_those_of_jq() {
     // A path that names a string has precedence over one that selects all strings.
     let values = read(&mut json(&["**", "a.b"], Escaping::Json), record).unwrap();
     assert_eq!(values[..2], [(1, "1".to_owned()), (0, "2".to_owned())]);
+    // Among those that select all strings, the longest path has precedence.
+    let values = read(&mut json(&["**", "c.**"], Escaping::Json), record).unwrap();
+    assert_eq!(values[1..4], [(0, "2".to_owned()), (1, "3".to_owned()), (1, "4".to_owned())]);
     assert_eq!(read(&mut json(&["."], Escaping::Json), "\"x\""), found(&[(0, "x")]));
     for path in [
         "", "a.", "..a", "a..b", "a[", "a[x]", "a[-1]", "**.a", "a\\", "\"a", "[\"a\"", "\"a\"b", "a[+0]",
@@ -440,7 +443,19 @@ fn paths_are_those_of_jq() {
     }
     let path = |text: &str| text.parse::<KeyPath>().unwrap();
     assert!(path("a.b").is_beside(&path("a.c")) && !path("a.b").is_beside(&path("b")));
-    assert!(Syntax::json(&[path("a.b"), path(r#"."a"."b""#)], &[], Escaping::Json).is_err());
+    for (one, other, is_refused) in [
+        ("a.b", r#"."a"."b""#, true),
+        ("a[]", "a[0]", true),
+        ("a[0].b", "a[].b", true),
+        ("a[].**", "a[0].**", true),
+        ("a[0]", "a[1]", false),
+        ("a[]", "a[].b", false),
+        ("a[]", "a.b", false),
+        ("**", "a", false),
+    ] {
+        let syntax = Syntax::json(&[path(one), path(other)], &[], Escaping::Json);
+        assert_eq!(syntax.is_err(), is_refused, "{one} {other}");
+    }
 }
 
 #[test]

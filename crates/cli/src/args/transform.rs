@@ -118,11 +118,11 @@ pub struct Decode {
     #[command(flatten)]
     pub charset: CharsetArg,
 
-    /// Escape everything in the output that controls a terminal
+    /// Escape everything in the values that controls a terminal
     ///
     /// These are C0 controls other than line ends, DEL, C1 controls, invalid UTF-8, line and paragraph separators
     /// (U+2028, U+2029), and characters that change the direction of text. They are escaped even if they were not
-    /// escaped in the input.
+    /// escaped in the input. Other parts of records, such as the fields that --field does not name, are copied as they are.
     #[arg(long, conflicts_with_all = ["url", "ext_value"])]
     pub printable: bool,
 

@@ -22,7 +22,8 @@ use crate::url::split::{Layout, PartsWriter};
 /// Split URLs into their parts, before anything is decoded (RFC 3986, sections 2.4 and 3)
 ///
 /// Each URL becomes a row of TSV or CSV, or an object of JSON. Every input can be split, and `pct join` restores every URL
-/// that it accepts; tabs stay escaped after TSV. The parts are written unchanged; --decode decodes each once.
+/// that it accepts; line ends and NUL stay escaped after TSV and CSV, and tabs after TSV. The parts are written unchanged;
+/// --decode decodes each once.
 ///
 /// In TSV and CSV, a missing part is an empty cell, and an empty part is "": `http://a/` has no query, `http://a/?`
 /// has an empty one. In JSON, a missing part has no member. Line ends and NUL in a cell are escaped, and tabs in TSV.
@@ -187,7 +188,8 @@ impl Split {
     pub fn conversion(&self) -> Result<Conversion, String> {
         self.args.check_overwritten("split", true)?;
         let parameters = self.query_param.iter().cloned().map(Part::Parameter);
-        let parts = self.columns.parts.iter().cloned().chain(parameters).collect();
+        let parts: Vec<_> = self.columns.parts.iter().cloned().chain(parameters).collect();
+        check_unique(&parts)?;
         let is_escaped = self.parts.decode && self.controls.are_escaped(&self.args);
         let style = style(self.format);
         let writer = PartsWriter::new(Template::row(parts, style), Layout::Row(style), self.parts.options()?);
@@ -227,10 +229,7 @@ impl Join {
             }
         }
         let parts = &self.columns.parts;
-        let is_twice = |(index, part)| parts[..index].contains(part);
-        if let Some((_, part)) = parts.iter().enumerate().find(|part| is_twice(*part)) {
-            return Err(format!("--parts names the part '{part}' twice"));
-        }
+        check_unique(parts)?;
         if !fixed.is_empty() && !input.is_given() {
             // An empty row makes one URL of the fixed parts.
             input.expression.push("".into());
@@ -239,6 +238,15 @@ impl Join {
         let style = self.from.from.unwrap_or(Style::Tsv);
         let join = join::Join { fields: parts.clone(), style, fixed, encode: self.encode };
         Ok(Conversion::of_urls(join, if self.encode { Escapes::Data } else { Escapes::Copied }))
+    }
+}
+
+/// Fails if one of the `parts` of a row is there twice.
+fn check_unique(parts: &[Part]) -> Result<(), String> {
+    let is_twice = |(index, part): &(usize, &Part)| parts[..*index].contains(part);
+    match parts.iter().enumerate().find(is_twice) {
+        Some((_, part)) => Err(format!("--parts names the part '{part}' twice")),
+        None => Ok(()),
     }
 }
 

@@ -73,7 +73,8 @@ fn write_matrix(
     let cells: Vec<[String; 3]> =
         request.readings.iter().zip(answers).map(|(reading, answer)| row(reading, answer)).collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (names, routes) = (width(0).max(7), width(1).max(5));
+    // Longer routes are written whole, and shift the rest of their rows. Formatting accepts no width above 65,535.
+    let (names, routes) = (width(0).max(7), width(1).clamp(5, 400));
     // Writing to a string does not fail, here and below.
     let _ = writeln!(text, "{}", visible(target));
     let _ = writeln!(text, "  {:names$}  {:routes$}  PASSED ON", "READING", "ROUTE");

@@ -44,7 +44,7 @@ pub fn detected(
     let log = find(start, end, wrapper).ok_or_else(|| {
         Failure::missing(
             name,
-            io::Error::other("--log auto: no format fits the first lines; name the format"),
+            io::Error::other("--log auto: no format fits the first lines; name the format, and the logger around it if there is one"),
         )
     })?;
     if !quiet {

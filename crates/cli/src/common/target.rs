@@ -22,6 +22,15 @@ fn prefix(kind: Kind, value: &[u8], no_scheme: bool) -> &'static [u8] {
     }
 }
 
+/// Returns the length of the blanks and controls at the start of `value`, and the value without those at either end, if
+/// browsers remove them.
+pub fn without_blanks(kind: Kind, value: &[u8]) -> (usize, &[u8]) {
+    let is_blank = |byte: &&u8| matches!(kind, Kind::Url | Kind::Text) && **byte <= b' ';
+    let start = value.iter().take_while(is_blank).count();
+    let rest = &value[start..];
+    (start, &rest[..rest.len() - rest.iter().rev().take_while(is_blank).count()])
+}
+
 /// Reports whether the path of `target` has a slash before a byte that browsers read as a slash or remove.
 fn has_slashes(target: &[u8]) -> bool {
     let path = &target[..memchr::memchr(b'?', target).unwrap_or(target.len())];
@@ -148,12 +157,18 @@ pub fn convert(
             let rest = result.strip_prefix(prefix);
             (if rest.and_then(host_without_scheme).is_some() { prefix.len() } else { 0 }, true)
         }
-        Kind::Url | Kind::Asterisk | Kind::Text => return Ok(0),
+        Kind::Url | Kind::Text => {
+            // A name and an escape after a colon were a scheme and a path, but a name and digits are a host and a port.
+            let is_host = |url| no_scheme && host_without_scheme(url).is_some();
+            (0, !is_host(result) || is_host(value))
+        }
+        Kind::Asterisk => return Ok(0),
     };
     if !is_same {
         let what = match kind {
             Kind::Path => "a path",
             Kind::Query => "a query",
+            Kind::Url | Kind::Text => "a URL with the same host",
             _ => "a host and a port",
         };
         return Err(refuse(format!("the result would not be {what}")));

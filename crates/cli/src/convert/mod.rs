@@ -187,7 +187,7 @@ impl Conversion {
         let start = out.len();
         let result = match self.escapes {
             None => self.inner.append(value, handling, out),
-            Some(escapes) => self.convert_url(escapes, value, handling, out).map(|()| 0),
+            Some(escapes) => self.convert_url(escapes, value, handling, out),
         };
         if self.is_printable && !printable::is_printable(&out[start..], b'\t') {
             printable::append(&out.split_off(start), b'\t', out);
@@ -236,14 +236,14 @@ impl Conversion {
             && (handling.not_text == Policy::Keep || utf8::validate(&out[start..]).is_ok())
     }
 
-    /// Converts a URL. A rejected URL stays as it is unless `handling` says otherwise.
+    /// Converts a URL, and returns the number of layers. A rejected URL stays as it is unless `handling` says otherwise.
     fn convert_url(
         &mut self,
         escapes: Escapes,
         value: Value<'_>,
         handling: Handling,
         out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<usize, Refusal> {
         let (from, old) = (out.len(), value.bytes);
         self.find_fault(old, handling)?;
         let mut new = Cow::Borrowed(old);
@@ -253,16 +253,19 @@ impl Conversion {
         if handling.not_text == Policy::Replace && self.inner.reads_utf8() && utf8::validate(&new).is_err() {
             new = Cow::Owned(utf8::repaired(&new));
         }
-        if let Err(refusal) = self.inner.append(Value { bytes: &new, ..value }, handling, out) {
-            let is_not_text = handling.not_text.rejects() && refusal.reason.is_not_text();
-            if is_not_text || handling.rejected.rejects() {
-                return Err(refusal);
+        let layers = match self.inner.append(Value { bytes: &new, ..value }, handling, out) {
+            Ok(layers) => layers,
+            Err(refusal) => {
+                let is_not_text = handling.not_text.rejects() && refusal.reason.is_not_text();
+                if is_not_text || handling.rejected.rejects() {
+                    return Err(refusal);
+                }
+                out.truncate(from);
+                out.extend_from_slice(old);
+                self.kept += 1;
+                return Ok(0);
             }
-            out.truncate(from);
-            out.extend_from_slice(old);
-            self.kept += 1;
-            return Ok(());
-        }
+        };
         if let Some(at) = self.find_structure(value.keep, &out[from..]) {
             let is_made = |byte: u8| value.keep.contains(byte) && !old.contains(&byte);
             for byte in out.split_off(from + at) {
@@ -270,12 +273,12 @@ impl Conversion {
             }
         }
         if handling.not_text == Policy::Keep || utf8::validate(&out[from..]).is_ok() {
-            return Ok(());
+            return Ok(layers);
         }
         if handling.not_text == Policy::Replace {
             let text = out.split_off(from);
             out.extend_from_slice(&utf8::repaired(&text));
-            return Ok(());
+            return Ok(layers);
         }
         // Either the value itself or one of its escapes is invalid UTF-8.
         let offset = match utf8::validate(old) {

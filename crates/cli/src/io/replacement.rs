@@ -307,11 +307,11 @@ fn remove_on_signals() -> io::Result<()> {
 
 #[cfg(unix)]
 fn remove_on_signals() -> io::Result<()> {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::{iterator::Signals, low_level::emulate_default_handler};
 
     // `nohup` and the shell's `&` start processes with some signals ignored. These signals must stay ignored.
-    let asked = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
+    let asked = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
     let mut signals = Signals::new(asked)?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {

@@ -78,7 +78,7 @@ pub struct Job {
     form: Form,
     /// The names of the new columns or keys for converted values. If empty, converted values replace the old ones.
     pub into: Vec<String>,
-    only_changed: bool,
+    pub only_changed: bool,
     /// The memory limit for a record, in MiB.
     pub max_record: u32,
     /// Whether positions are reported, so that lines must be counted.
@@ -387,6 +387,10 @@ impl Job {
             }
             Action::Drop => {
                 report.stats.dropped += 1;
+                // Of an unreadable record, only a part was searched.
+                if report.stats.unreadable == unreadable {
+                    self.target.selector.find_rest(&mut report.stats);
+                }
                 true
             }
             Action::Stop(mut refusal) => {
@@ -526,11 +530,11 @@ impl Job {
         if report.rejects {
             report.refuse(0, 0, reason, start);
         }
-        if let Results::Keyed(..) = self.results {
-            return OversizedAction::Pieces;
-        }
         // The run mentions the record at once, and not again in its summary.
         report.stats.mentioned += 1;
+        if let Results::Keyed(..) = self.results {
+            return OversizedAction::Keyless;
+        }
         let policy = handler.policies.rejected;
         report.stats.dropped += u64::from(policy == Policy::Drop);
         match policy {
@@ -602,6 +606,8 @@ pub enum OversizedAction {
     Replace(&'static [u8]),
     /// The record is not checked. Only jobs that write no records return this action.
     Pass,
+    /// [`Job::piece`] writes the record, which has no key.
+    Keyless,
     /// [`Job::piece`] processes the record, and there is no message.
     Pieces,
 }

@@ -209,9 +209,9 @@ pub fn check(
         Ok(_) | Err(Failure::Reported { .. }) => {}
         Err(failure) => return Err(failure),
     }
-    // With `--quiet` only the exit code matters, and one finding decides it.
+    // With `--quiet` only the exit code matters. One finding decides it, unless a file before it could not be read.
     if findings.settled() {
-        return Ok(findings.outcome());
+        return result.map(|_| findings.outcome());
     }
     let selector = &job.target.selector;
     if stats.bytes_in > 0 || result.is_ok() {
@@ -318,6 +318,9 @@ fn warn_missing(selector: &Selector, stats: &Stats) {
 /// The messages for a value that the conversion rejects, and for several.
 const REJECTED: [&str; 2] = ["value was rejected", "values were rejected"];
 
+/// The words for values and records that are not written.
+const LEFT_OUT: [&str; 2] = ["is left out", "are left out"];
+
 /// Warns about selected fields, columns and keys that no file has, and about values and records that were rejected,
 /// unreadable or left out. Without a warning, the user would think that everything was converted. If `quiet`, warns
 /// only about values and records that are lost or could not be read.
@@ -370,8 +373,13 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
         let outcome = match policy {
             Policy::Fail => continue,
             Policy::Keep if quiet && what == REJECTED => continue,
+            // The record with this value is written if another of its values changes.
+            Policy::Keep if job.only_changed && what != UNREADABLE => {
+                ["counts as unchanged", "count as unchanged"]
+            }
+            Policy::Keep if job.only_changed => LEFT_OUT,
             Policy::Keep => ["stays unchanged", "stay unchanged"],
-            Policy::Drop => ["is left out", "are left out"],
+            Policy::Drop => LEFT_OUT,
             _ => ["nothing is written instead, or null in JSON"; 2],
         };
         warn_count(count, what, outcome, options);

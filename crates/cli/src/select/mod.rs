@@ -271,6 +271,11 @@ impl Selector {
             && ((0..count).all(|index| stats.found(index)) || count < 64 && self.missing(stats).is_empty())
     }
 
+    /// Marks all places in the current record as found, because the record was left before each value was treated.
+    pub fn find_rest(&self, stats: &mut Stats) {
+        self.found.iter().for_each(|place| stats.find(place.index));
+    }
+
     /// Returns one message for each selected place that no record had, by the counts in `stats`.
     pub fn missing(&self, stats: &Stats) -> Vec<String> {
         let is_missing = |index: &usize| !stats.found(*index);

@@ -221,12 +221,15 @@ impl Selector {
             // Browsers escape a query in the charset of the document, which the conversion does not know.
             false if !place.charset.is_same() && respells_query(value, new) => false,
             false => put(place, new, |other| {
-                // If only bytes that had to be escaped again would change, or bytes that were not escaped before would become escapes, the
-                // value keeps its old spelling.
-                stays = other != new
-                    && (other.eq_ignore_ascii_case(value)
-                        || escapes_more(place.refused(), value, new, other));
-                if stays { Ok(()) } else { edit.put(place, other) }
+                // If only bytes that had to be escaped again would change, the value keeps its old spelling.
+                stays = other != new && other.eq_ignore_ascii_case(value);
+                if stays {
+                    Ok(())
+                } else if other != new && escapes_more(place.refused(), value, new, other) {
+                    Err(0)
+                } else {
+                    edit.put(place, other)
+                }
             }),
         };
         if stays || !is_written {

@@ -66,6 +66,7 @@ impl Convert for EncodeUrl {
 
 impl Convert for DecodeUrl {
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let from = out.len();
         target::convert(value.kind, value.bytes, false, out, |url, out| {
             let url = match self.charset {
                 None => Cow::Borrowed(url),
@@ -76,7 +77,9 @@ impl Convert for DecodeUrl {
             let url = handling.repaired(&url, b"%2525");
             Converter::new().keeping(*value.keep).decode_append(&url, out);
             Ok(())
-        })
+        })?;
+        // The repair of malformed escapes decodes nothing.
+        Ok(usize::from(out[from..] != *handling.repaired(value.bytes, b"%25")))
     }
 
     fn validate(&self, url: &[u8]) -> Result<(), MalformedEscape> {

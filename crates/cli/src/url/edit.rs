@@ -81,16 +81,24 @@ fn append_url(texts: &Texts<'_>, out: &mut Vec<u8>) {
     append(b"#", fragment, b"");
 }
 
+/// The host of the pages on which a URL is tried.
+const PAGE_HOST: &str = "page.invalid";
+
 /// Returns the hosts that browsers find in `url` on two pages, in their spelling. A URL such as `ws:/a` is relative on a
 /// page with its scheme, so one of the pages has another scheme. A host is empty if the URL has none, that of the page for
 /// a relative reference, and `None` if browsers cannot read the URL.
 fn hosts_in_browsers(url: &[u8]) -> [Option<String>; 2] {
     static PAGES: LazyLock<[Option<Base>; 2]> =
-        LazyLock::new(|| ["ws://page.invalid/", "wss://page.invalid/"].map(|page| Base::parse(page).ok()));
+        LazyLock::new(|| ["ws", "wss"].map(|scheme| Base::parse(&format!("{scheme}://{PAGE_HOST}/")).ok()));
     PAGES.each_ref().map(|page| {
         let url = page.as_ref()?.resolve(&String::from_utf8_lossy(url)).ok()?;
         Some(split(&url).host().map_or_else(String::new, |host| host.raw().to_owned()))
     })
+}
+
+/// Reports whether browsers find a host in `url` itself, on some page.
+fn has_host_in_browsers(url: &[u8]) -> bool {
+    hosts_in_browsers(url).iter().flatten().any(|host| !host.is_empty() && host != PAGE_HOST)
 }
 
 /// Reports whether browsers find the host of `new` in `url`, the text of these parts. If neither the scheme nor the host
@@ -317,9 +325,10 @@ impl Edit {
 impl Convert for Edit {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let Value { bytes: value, kind, keep } = value;
-        // Browsers remove blanks and controls at the end of a URL, so these stay after the new end.
-        let is_blank = |byte: &&u8| matches!(kind, Kind::Url | Kind::Text) && **byte <= b' ';
-        let (value, blanks) = value.split_at(value.len() - value.iter().rev().take_while(is_blank).count());
+        // Browsers remove blanks and controls around a URL, so these stay around the new one.
+        let (blanks_before, url) = target::without_blanks(kind, value);
+        out.extend_from_slice(&value[..blanks_before]);
+        let (value, blanks_after) = (url, &value[blanks_before + url.len()..]);
         let (start, mut buffer) = (out.len(), Vec::new());
         let parts = target::split(kind, value, false, &mut buffer);
         let old = texts(&parts);
@@ -327,6 +336,13 @@ impl Convert for Edit {
         // An empty line is not a URL, and `*` names no resource.
         if !value.is_empty() && kind != Kind::Asterisk {
             self.change_parts(&mut new)?;
+            let names_none = !self.parts.is_empty() && old[HOST].as_deref().unwrap_or_default().is_empty();
+            if names_none && matches!(kind, Kind::Url | Kind::Text) && has_host_in_browsers(value) {
+                return Err(refuse(
+                    "only browsers find a host; `pct normalize --profile whatwg` writes it so that all do"
+                        .to_owned(),
+                ));
+            }
             new[QUERY] = self.changed_query(new[QUERY].take());
         }
         if kind == Kind::Query {
@@ -334,7 +350,7 @@ impl Convert for Edit {
         }
         if new == old {
             out.extend_from_slice(value);
-            out.extend_from_slice(blanks);
+            out.extend_from_slice(blanks_after);
             return Ok(0);
         }
         append_url(&new, out);
@@ -364,8 +380,8 @@ impl Convert for Edit {
                 format!(
                     "browsers would find another host or no new part, or could not read the URL: '{shown}'"
                 )
-            } else if url.last().is_some_and(|last| is_blank(&last)) {
-                format!("browsers would remove the blank at the end of the result: '{shown}'")
+            } else if target::without_blanks(kind, url).1 != url {
+                format!("browsers would remove the blank at an end of the result: '{shown}'")
             } else if let Some(&byte) = b":/?#[]@&=".iter().find(is_structure) {
                 format!("the result has a '{}', which separates values here", char::from(byte))
             } else if url == b"-" && keep.contains(b' ') {
@@ -377,7 +393,7 @@ impl Convert for Edit {
                     // Logs with fields between blanks write a hyphen for a missing query.
                     out.push(b'-');
                 }
-                out.extend_from_slice(blanks);
+                out.extend_from_slice(blanks_after);
                 return Ok(0);
             },
         ))

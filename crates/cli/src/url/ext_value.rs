@@ -17,7 +17,10 @@ pub enum ExtValue {
 impl Convert for ExtValue {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         match self {
-            ExtValue::Encode => out.extend_from_slice(encode_ext_value(text(value.bytes)?).as_bytes()),
+            ExtValue::Encode => {
+                out.extend_from_slice(encode_ext_value(text(value.bytes)?).as_bytes());
+                Ok(0)
+            }
             ExtValue::Decode => {
                 let decoded = decode_ext_value(value.bytes).map_err(|error| {
                     let offset = match error {
@@ -27,8 +30,8 @@ impl Convert for ExtValue {
                     Refusal { offset, reason: Reason::Url(error.to_string()) }
                 })?;
                 out.extend_from_slice(decoded.text.as_bytes());
+                Ok(usize::from(value.bytes.contains(&b'%')))
             }
         }
-        Ok(0)
     }
 }

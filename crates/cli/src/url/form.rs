@@ -50,14 +50,15 @@ impl Convert for FromForm {
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
         let repaired = handling.repaired(value.bytes, b"%2525");
         let charset = named_charset(form::pairs(&*repaired), self.charset);
-        let mut refusal = None;
+        let (mut refusal, mut is_decoded) = (None, false);
         let pairs = form::pairs(&*repaired).zip(starts(value.bytes)).map_while(|((name, value), offset)| {
+            is_decoded |= matches!((&name, &value), (Cow::Owned(_), _) | (_, Cow::Owned(_)));
             let pair = text_in(charset, name, handling.not_text)
                 .and_then(|name| Ok((name, text_in(charset, value, handling.not_text)?)));
             pair.map_err(|reason| refusal = Some(Refusal { offset, reason })).ok()
         });
         self.write(pairs, out);
-        refusal.map_or(Ok(0), Err)
+        refusal.map_or(Ok(usize::from(is_decoded)), Err)
     }
 
     fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {

@@ -116,7 +116,14 @@ impl Resolve {
 
 impl Convert for Resolve {
     fn append(&mut self, value: Value<'_>, _: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        target::resolve(value.kind, value.bytes, out, |reference, out| self.resolve(reference, out))
+        // Blanks around a reference are no part of it (RFC 3986, appendix C), and stay around its target.
+        let Value { bytes, kind, .. } = value;
+        let (start, reference) = target::without_blanks(kind, bytes);
+        out.extend_from_slice(&bytes[..start]);
+        target::resolve(kind, reference, out, |reference, out| self.resolve(reference, out))
+            .map_err(|refusal| Refusal { offset: refusal.offset + start, ..refusal })?;
+        out.extend_from_slice(&bytes[start + reference.len()..]);
+        Ok(0)
     }
 
     fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {

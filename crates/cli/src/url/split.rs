@@ -113,17 +113,24 @@ impl PartsWriter {
         Ok(if value.kind == Kind::Path { simdpct_uri::split_path(text) } else { simdpct_uri::split(text) })
     }
 
-    /// Returns the text that is written for `part` of `url`, or `None` if the URL does not have it.
+    /// Returns the text that is written for `part` of `url`, or `None` if the URL does not have it. Sets `is_decoded` if decoding changes
+    /// the text.
     fn cell<'a>(
         &self,
         part: &Part,
         url: &Parts<'a>,
         keep: ByteSet,
         handling: Handling,
+        is_decoded: &mut bool,
     ) -> Option<Cow<'a, [u8]>> {
-        let decoded = |raw| match self.options.decode {
-            true => part.decoded(raw, keep, handling),
-            false => Cow::Borrowed(raw),
+        let mut decoded = |raw| {
+            if !self.options.decode {
+                return Cow::Borrowed(raw);
+            }
+            let text = part.decoded(raw, keep, handling);
+            // The repair of malformed escapes decodes nothing.
+            *is_decoded |= *text != *handling.repaired(raw, b"%25");
+            text
         };
         if let Some(values) = part.values(url) {
             return self.joined(values.map(decoded).collect());
@@ -223,11 +230,13 @@ impl Convert for PartsWriter {
         let is_row = matches!(self.layout, Layout::Row(_));
         let is_plain = is_row && !self.options.decode && row::is_plain(value.bytes);
         let start = out.len();
+        // In a charset, the URL was decoded in part before it was split.
+        let mut is_decoded = self.options.charset.is_some() && !url.input().ends_with(value.bytes);
         for Item { before, part } in &self.template.items {
             let cell = match part {
                 // A whole URL is never decoded.
                 Part::Url => Some(Cow::Borrowed(value.bytes)),
-                part => self.cell(part, &url, keep, handling),
+                part => self.cell(part, &url, keep, handling, &mut is_decoded),
             };
             match (self.layout, cell) {
                 (Layout::Row(Style::Jsonl), None) => {}
@@ -254,7 +263,7 @@ impl Convert for PartsWriter {
             out.splice(start..out.len().min(start + 1), *b"{");
         }
         out.extend_from_slice(&self.template.end);
-        Ok(0)
+        Ok(usize::from(is_decoded))
     }
 
     fn append_many(

@@ -331,3 +331,16 @@ fn long_lines_are_whole_urls() {
         ]
     );
 }
+
+#[test]
+fn a_finding_does_not_hide_a_file_that_could_not_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("in");
+    std::fs::write(&path, "%zz\n").unwrap();
+    let (name, gone) = (path.to_str().unwrap(), dir.path().join("gone"));
+    let gone = gone.to_str().unwrap();
+    for (args, code) in [(&[gone, name][..], 2), (&[name], 1), (&[name, gone], 1)] {
+        assert_eq!(run(&[&["check", "-q"], args].concat(), "").code, Some(code), "{args:?}");
+    }
+    assert_eq!(run(&["check", gone, name], "").code, Some(2));
+}

@@ -36,8 +36,9 @@ fn changes_are_exact() {
         (&["--drop", "host"], "foo://u@a:1/b?c", "foo:/b?c"),
         (&["--drop", "scheme,host"], "http://a/b?c#d", "/b?c#d"),
         (&["--drop", "scheme,host"], "http://a", ""),
-        // The port and the userinfo.
+        // The port and the userinfo. Blanks around a URL are no part of it.
         (&["--set", "port=8080"], "http://a/b", "http://a:8080/b"),
+        (&["--drop", "userinfo"], " http://u:p@a/b ", " http://a/b "),
         (&["--set", "port=8080"], "http://a:80", "http://a:8080"),
         (&["--set", "port=1"], "http://[::1]", "http://[::1]:1"),
         (&["--drop", "port"], "http://a:/b", "http://a/b"),
@@ -156,7 +157,12 @@ fn a_result_that_would_be_another_url_is_rejected() {
         (&["--set", "scheme=https"], "foo://a\\b@c.example/"),
         (&["--set", "host=h.example"], "ftp://u\\v@1.2.3.4:80/"),
         (&["--set", "scheme=https"], "foo://\t//evil.example/"),
-        (&["--set", "path=/p"], " http://a.example/x"),
+        // Only browsers find a host.
+        (&["--drop", "userinfo"], "http:///u:p@h/x"),
+        (&["--drop", "userinfo"], "http:\\\\u:p@h/x"),
+        (&["--drop", "port"], "ht\ttp://h:81/x"),
+        (&["--set", "path=/b:1"], "http:/h:8080/x"),
+        (&["--set", "path=/b"], "http:///h/x"),
         (&["--set", "path=/p"], "h\tttp://a.example/x"),
         // Browsers could not read the result.
         (&["--set", "port=81"], "file:///x"),
@@ -225,8 +231,9 @@ fn changes_are_those_that_trurl_makes() {
 
 /// Returns the parts of `url` in their order. Blanks and controls at its end belong to no part, because browsers remove them.
 fn parts(url: &[u8]) -> [Option<&[u8]>; 7] {
-    let end = url.iter().rposition(|&byte| byte > b' ').map_or(0, |last| last + 1);
-    let parts = split(&url[..end]);
+    let start = url.iter().position(|&byte| byte > b' ').unwrap_or(url.len());
+    let end = url.iter().rposition(|&byte| byte > b' ').map_or(start, |last| last + 1);
+    let parts = split(&url[start..end]);
     let [userinfo, host, fragment] =
         [parts.userinfo(), parts.host(), parts.fragment()].map(|piece| piece.map(|piece| piece.raw()));
     [parts.scheme(), userinfo, host, parts.port(), Some(parts.path()), parts.query(), fragment]

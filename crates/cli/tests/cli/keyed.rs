@@ -190,9 +190,9 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
         let kept = run(&args, &input);
         let wanted = format!("{long}\nb\n{short}{long}\n{}{long}\n", short.replace("/a/", "/b/"));
         assert_same(memory, &kept.out, wanted.as_bytes());
-        let said =
-            format!("pct: 3 records are unreadable, and stay unchanged; {rejects} lists the reasons\n");
-        assert_eq!((kept.err, kept.code), (said, Some(0)));
+        let said = "the record is longer than 1 MiB (--max-record), and stays, because it has no key";
+        let is_said = kept.err.lines().all(|line| line.ends_with(said));
+        assert!(is_said && kept.err.lines().count() == 3 && kept.code == Some(0), "{}", kept.err);
         let listed = fs::read_to_string(&rejects).unwrap();
         let places: Vec<_> =
             listed.lines().map(|line| line.split(": ").take(2).collect::<Vec<_>>().join(": ")).collect();

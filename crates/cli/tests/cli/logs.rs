@@ -92,6 +92,15 @@ fn access_logs_are_read_from_the_date_on() {
     }
 }
 
+/// A byte that the log has as it is cannot be written, and must not become an escape.
+#[test]
+fn a_value_that_would_get_other_escapes_stays_and_is_counted() {
+    let line = "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a b/%41 HTTP/1.1\" 400 1 \"-\" \"-\"\n";
+    let Run { out, err, .. } = run(&["decode", "--log", "nginx"], line);
+    assert_eq!(out, line.as_bytes());
+    assert!(err.contains("1 value was rejected"), "{err}");
+}
+
 /// Most lines are published; `%5A` was added to their URLs, and a `Z` in a date was left out.
 #[test]
 fn proxies_and_virtual_hosts() {
@@ -796,5 +805,29 @@ fn new_values_are_written_as_by_the_server() {
             let Run { out, .. } = run(&args, &old);
             assert_same(&args.join(" "), &out, new.as_bytes());
         }
+    }
+}
+
+/// A value that is decoded in its line is read as one again, and no value is asked for by two names.
+#[test]
+fn a_value_has_one_place_and_one_name() {
+    let line = |target: &str| {
+        format!(
+            "Nov 27 15:38:10 host x: 1.1.1.1 - - [10/Oct/2026:13:55:36 +0000] \"GET {target} HTTP/1.10\" 200 1 \"http://r\" \"x\"\n"
+        )
+    };
+    let decoded = text(&["decode", "--log", "syslog+combined"], &line("/%41%01%7F%09%23"));
+    assert_eq!(decoded, line("/A%01%7F%09%23"));
+    let caddy = r#"{"request":{"uri":"/%41","headers":{"Referer":["http://r/%41"],"X":["%41"]}}}"#;
+    let decoded = text(&["decode", "--log", "caddy", "--field", "request.**"], caddy);
+    assert_eq!(decoded, caddy.replace("%41", "A"));
+    for args in [
+        &["--jsonl", "--key", "a[],a[0]"][..],
+        &["--log", "caddy", "--field", "target,request.uri"],
+        &["--log", "iis", "--field", "cs-uri-stem,target"],
+    ] {
+        let run = run(&[&["decode", "--values"], args].concat(), "");
+        assert_eq!(run.code, Some(2), "{args:?}");
+        assert!(run.err.contains("can be the same value; ask for one of them"), "{}", run.err);
     }
 }

@@ -668,3 +668,80 @@ fn a_failure_in_a_record_longer_than_the_limit_ends_all_threads() {
         assert_eq!(exit_status(&mut child).code(), Some(1), "{jobs}");
     }
 }
+
+#[test]
+fn a_dropped_record_has_its_later_places() {
+    for (args, input) in [
+        (&["decode", "--jsonl", "--key", "u,v", "--on-malformed", "drop"][..], "{\"u\":\"%zz\",\"v\":\"x\"}"),
+        (&["decode", "--jsonl", "--key", "u,v", "--on-invalid-utf8", "drop"], "{\"u\":\"%ff\",\"v\":\"x\"}"),
+        (&["decode", "--logfmt", "--key", "u,v", "--on-malformed", "drop"], "u=%zz v=x"),
+        (&["decode", "--field", "1,2", "--on-malformed", "drop"], "%zz x"),
+        (&["decode", "--csv", "--no-header", "--column", "1,2", "--on-malformed", "drop"], "%zz,x"),
+        (&["normalize", "--profile", "whatwg", "--field", "1,2", "--on-rejected", "drop"], "http://[/ x"),
+        (
+            &["decode", "--log", "combined", "--field", "target,agent", "--on-malformed", "drop"],
+            "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /%zz HTTP/1.1\" 200 1 \"-\" \"x\"",
+        ),
+    ] {
+        let Run { out, err, .. } = run(args, input);
+        assert_eq!(out, b"", "{args:?}");
+        assert!(
+            err.contains("left out") && !err.contains("no line") && !err.contains("no row"),
+            "{args:?}: {err}"
+        );
+    }
+    // The part of an unreadable record that was read has no places.
+    let input = "{\"u\":\"a\"}\n{\"v\":\"x\",\n";
+    let err = run(&["decode", "--jsonl", "--key", "u,v", "--on-rejected", "drop"], input).err;
+    assert!(err.contains("no readable line has a string at key 'v'"), "{err}");
+}
+
+#[test]
+fn what_counts_as_unchanged_is_left_out_of_changes() {
+    let csv = "u,v\n%41,b\n\"x\n";
+    let cell = "{\"u\":\"\\ud800\",\"v\":\"%41\"}\n";
+    for (args, input, told) in [
+        (&["decode", "--csv", "--column", "u"][..], csv, "1 record is unreadable, and is left out;"),
+        (
+            &["normalize", "--profile", "whatwg"],
+            "http://[/\n",
+            "1 value was rejected, and counts as unchanged;",
+        ),
+        (&["decode", "--jsonl", "--key", "u,v"], cell, "1 value is unreadable, and counts as unchanged;"),
+    ] {
+        let err = run(&[args, &["--only-changed"]].concat(), input).err;
+        assert!(err.contains(told), "{args:?}: {err}");
+        let err = run(args, input).err;
+        assert!(err.contains("stays unchanged;"), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn layers_in_urls_are_counted() {
+    for (args, value, wanted) in [
+        (&["decode", "--url"][..], "/%41?a=%42", 1),
+        (&["decode", "--url"], "/%2F", 0),
+        (&["decode", "--url", "--on-malformed", "replace"], "/%zz", 0),
+        (&["decode", "--url", "--percent-u"], "/%u4F60", 1),
+        (&["decode", "--url", "--charset", "latin1"], "/%E4", 1),
+        (&["decode", "--ext-value"], "UTF-8''a%20b", 1),
+        (&["decode", "--ext-value"], "UTF-8''a", 0),
+        (&["form"], "a=b%41", 1),
+        (&["form", "--format", "jsonl"], "a+b", 1),
+        (&["form"], "a=b&c", 0),
+        (&["form", "--charset", "latin1"], "a=b&c", 0),
+        (&["get", "--decode", "{path}{query}"], "/%41?x", 1),
+        (&["get", "--decode", "{query}"], "/%41?x", 0),
+        (&["get", "{path}"], "/%41", 0),
+        (&["get", "--decode", "--on-malformed", "replace", "{path}{query}"], "/%zz?%", 0),
+        (&["get", "--decode", "{query:a[]}"], "?a=1&a=2", 0),
+        (&["get", "--decode", "{query:a[]}"], "?a=1&a=%32", 1),
+        (&["split", "--decode"], "http://a/%41", 1),
+        (&["split", "--decode", "--charset", "latin1"], "http://a/%E4", 1),
+        (&["split", "--decode", "--charset", "latin1"], "http://a/b", 0),
+        (&["normalize", "--profile", "whatwg"], "http://A/%2e/", 0),
+    ] {
+        let err = run(&[args, &["--stats=json"]].concat(), value).err;
+        assert!(err.ends_with(&format!("\"layers\":{wanted}}}\n")), "{args:?} {value}: {err}");
+    }
+}

@@ -116,3 +116,15 @@ fn check_finds_ambiguous_paths_if_named() {
     }
     assert!(!printed("check --component path", "/a//b").contains("ambiguous"));
 }
+
+#[test]
+fn a_long_route_is_written_whole() {
+    let target = format!("/{}", "a".repeat(70_000));
+    for chain in [&[][..], &["--chain"]] {
+        let run = run(&[&["route", "--reading", "express-5,tomcat-10.1", &target], chain].concat(), "");
+        let out = String::from_utf8(run.out).unwrap();
+        assert_eq!((run.code, out.lines().count()), (Some(0), 5), "{}", run.err);
+        assert!(out.lines().skip(2).take(2).all(|row| row.contains(&target)));
+        assert_eq!(out.lines().nth(1).unwrap().len(), 2 + 11 + 2 + 400 + 2 + 9);
+    }
+}

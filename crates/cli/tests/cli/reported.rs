@@ -776,11 +776,17 @@ fn decoded_digits_do_not_complete_an_escape() {
 
 #[test]
 fn a_value_keeps_its_spelling_if_its_own_bytes_would_become_escapes() {
-    gives(&[
-        ("decode --quoted --field 2", "x %5B%5B\\a\n", "x %5B%5B\\a\n"),
-        ("decode --quoted --field 2", "1 a%5B\"b\n", "1 a%5B\"b\n"),
-        ("decode --quoted --field 2", "1 \"C:\\dir\\%20y \\\"q\\\"\"\n", "1 \"C:\\dir\\%20y \\\"q\\\"\"\n"),
-        ("decode --quoted --field 2", "1 \"a%41\\\"%42b\"\n", "1 \"aA\\\"Bb\"\n"),
+    let rejected = "1 value was rejected";
+    check(&[
+        ("decode --quoted --field 2", "x %5B%5B\\a\n", Some("x %5B%5B\\a\n"), rejected),
+        ("decode --quoted --field 2", "1 a%5B\"b\n", Some("1 a%5B\"b\n"), rejected),
+        (
+            "decode --quoted --field 2",
+            "1 \"C:\\dir\\%20y \\\"q\\\"\"\n",
+            Some("1 \"C:\\dir\\%20y \\\"q\\\"\"\n"),
+            rejected,
+        ),
+        ("decode --quoted --field 2", "1 \"a%41\\\"%42b\"\n", Some("1 \"aA\\\"Bb\"\n"), ""),
     ]);
 }
 

@@ -11,13 +11,14 @@ use crate::support::{Numbers, command, exit_status, ok};
 
 const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
+const SIGQUIT: i32 = 3;
 const SIGTERM: i32 = 15;
 
 /// Returns a command that runs `pct` with `args`, and with the default action for the signals of these tests. A test
 /// runner under `nohup`, or in the background of a script, ignores some signals, and its child processes do, too.
 fn killable(args: &[&str]) -> Command {
     let mut env = Command::new("env");
-    env.arg("--default-signal=HUP,INT,TERM");
+    env.arg("--default-signal=HUP,INT,QUIT,TERM");
     // Some versions of `env`, such as that of BSD, lack the option `--default-signal`.
     let has_option = env.arg("true").output().is_ok_and(|output| output.status.success());
     let plain = command(args);
@@ -26,7 +27,7 @@ fn killable(args: &[&str]) -> Command {
     }
     let mut command = Command::new("env");
     command
-        .args(["--default-signal=HUP,INT,TERM", "--unset=SIMDPCT_TIER"])
+        .args(["--default-signal=HUP,INT,QUIT,TERM", "--unset=SIMDPCT_TIER"])
         .arg(plain.get_program())
         .args(args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -195,4 +196,21 @@ fn unfinished_files_are_private() {
         assert_eq!(mode(&format!("{name}.rejects")), mode("usual"));
     }
     assert_eq!((mode("old"), mode("new")), (0o640, mode("usual")));
+}
+
+#[test]
+fn quit_leaves_no_temporary_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let target = dir.path().join("out");
+    // A core file, which this signal can leave, is no file of `pct`.
+    let mut child = killable(&["decode", "-o", target.to_str().unwrap()])
+        .current_dir(std::env::temp_dir())
+        .spawn()
+        .unwrap();
+    feed(&mut child, dir.path());
+    send(&child, SIGQUIT);
+    let stdin = child.stdin.take();
+    assert_eq!(exit_status(&mut child).signal(), Some(SIGQUIT));
+    drop(stdin);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }

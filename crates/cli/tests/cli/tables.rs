@@ -340,3 +340,23 @@ fn the_csv_module_agrees() {
     oracle("the_csv_module_agrees", &["csv", "url", "last"], &input, &out);
     assert_same("-j3", &ok("decode --csv --column url,last -j3", &input), &out);
 }
+
+#[test]
+fn a_column_can_have_any_number() {
+    let row = format!("{}%41", "%41,".repeat(65_540));
+    for number in [65_536, 65_537, 65_541] {
+        let out = text(&["decode", "--csv", "--no-header", "--column", &number.to_string()], &row);
+        let places: Vec<_> = out.split(',').enumerate().filter(|(_, cell)| *cell == "A").collect();
+        assert_eq!(places, [(number - 1, "A")]);
+    }
+    for number in ["5000000000", "18446744073709551615"] {
+        let args = ["--csv", "--no-header", "--column", number];
+        for command in [&["decode"][..], &["check"], &["decode", "--into", "new"]] {
+            let run = run(&[command, &args].concat(), "a%00,b\n");
+            assert!(matches!(run.code, Some(0 | 2)), "{command:?} {number}: {}", run.err);
+        }
+        let run = run(&[&["decode"], &args[..]].concat(), "%41,b\n");
+        let wanted = format!("pct: no row has column {number}\n");
+        assert_eq!((run.out, run.err), (b"%41,b\n".to_vec(), wanted));
+    }
+}

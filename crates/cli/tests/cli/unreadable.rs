@@ -120,7 +120,7 @@ fn only_the_lines_up_to_the_next_row_stay() {
             &emptied,
             &said.replace("stays unchanged", "nothing is written instead, or null in JSON"),
         ),
-        (&["--only-changed"], "a,b\n1,A\n2,E\n4,\u{fffd}\n", said),
+        (&["--only-changed"], "a,b\n1,A\n2,E\n4,\u{fffd}\n", left_out),
         (&["--values"], "A\nE\n%zz\n\u{fffd}\n", left_out),
         // With -q, the message about unreadable records stays.
         (&["--quiet", "--values"], "A\nE\n%zz\n\u{fffd}\n", left_out),
@@ -425,5 +425,16 @@ fn each_command_counts_the_records_that_it_cannot_read() {
             let said = format!("pct: 1 record is unreadable, and {outcome}");
             assert!(run.err.contains(&said), "{command:?} {options:?}: {}", run.err);
         }
+    }
+}
+
+#[test]
+fn dedup_says_where_a_record_without_a_key_is() {
+    let input = format!("a\n{}\na\n", "%41".repeat(900_000));
+    for options in [&["-j1"][..], &["-j2"], &["-q"]] {
+        let Run { out, err, code } = run(&[&["dedup"], options].concat(), &input);
+        assert_same("the long record stays", &out, &input.as_bytes()[..input.len() - 2]);
+        let wanted = "pct: <stdin>:2: offset 2: the record is longer than 2 MiB (--max-record), and stays, because it has no key\n";
+        assert_eq!((&*err, code), (wanted, Some(0)), "{options:?}");
     }
 }

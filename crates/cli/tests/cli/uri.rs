@@ -90,6 +90,10 @@ fn what_a_profile_refuses_is_treated_as_asked() {
             };
             assert_eq!((String::from_utf8(out).unwrap(), code), (wanted, Some(0)), "{policy} {more:?}");
             let list = if more.len() == 2 { "/dev/null" } else { "--rejects FILE" };
+            let outcome = match (policy, more) {
+                ("keep", ["--only-changed"]) => "and counts as unchanged",
+                _ => outcome,
+            };
             let said = format!("pct: 1 value was rejected, {outcome}; {list} lists the reasons\n");
             match more {
                 ["--stats=json"] => assert!(err.contains("\"rejected\":1,\"unreadable\":0,"), "{err}"),
@@ -603,6 +607,12 @@ fn a_url_without_a_scheme_can_begin_with_a_host() {
     let template = "{host}|{port}|{path}";
     assert_eq!(text(&["get", "--no-scheme", template], &lines), wanted);
     assert_eq!(text("get --no-scheme {url}", &lines), lines);
+    // These have a scheme, or only a path. Without the escapes, they would have a host.
+    for other in ["example.com:%38/a", "%5B::1%5D/a"] {
+        let Run { out, err, .. } = run("normalize --no-scheme --profile w3lib-2.5", other);
+        assert_eq!(out, other.as_bytes());
+        assert!(err.contains("1 value was rejected"), "{err}");
+    }
     let parts = ["split", "--no-scheme", "--parts", "host,port,path"];
     let cells = wanted.replace('|', "\t");
     assert_eq!(text(&parts, &lines), cells);
@@ -677,6 +687,8 @@ fn references_are_resolved() {
         assert_eq!(resolve(reference, &[]), format!("{target}\n"), "{reference}");
     }
     assert_eq!(resolve("http:g", &["--not-strict"]), "http://a/b/c/g\n");
+    // Blanks around a reference are no part of it (appendix C).
+    assert_eq!(resolve(" g:h\t", &[]), " g:h\t\n");
     for (reference, target) in [
         ("http:g", "http://a/b/c/g"),
         ("\\g h\t", "http://a/g%20h"),
@@ -1189,4 +1201,17 @@ fn parts_are_those_that_trurl_prints() {
         }
     }
     assert_eq!((same, other), (21, 17));
+}
+
+#[test]
+fn no_part_is_split_twice() {
+    for args in [&["--parts", "host,path,host"][..], &["--parts", "query:host", "--query-param", "host"]] {
+        let Run { out, err, code } = run(&[&["split", "-e", "http://a/"], args].concat(), "");
+        assert_eq!((out, code), (Vec::new(), Some(2)), "{args:?}");
+        assert!(err.contains("host' twice"), "{args:?}: {err}");
+    }
+    assert_eq!(
+        text(&["split", "--parts", "query,query:a", "--query-param", "b"], "?a=1&b=2"),
+        "a=1&b=2\t1\t2"
+    );
 }

@@ -28,20 +28,24 @@ pub fn pass(
         OversizedAction::Skip => "is left out",
         OversizedAction::Replace(_) => "is now empty, or null in JSON",
         OversizedAction::Pass => "is not checked",
-        OversizedAction::Pieces => {
-            let mut offset = offset;
-            return feed.rest(block, |piece, is_last| {
-                out.clear();
-                report.clear();
-                job.piece(piece, is_last, out, report);
-                sink.take(offset, out, report)?;
-                offset += piece.len() as u64;
-                Ok(())
-            });
-        }
+        OversizedAction::Keyless => "stays, because it has no key",
+        OversizedAction::Pieces => "",
     };
-    let line = if report.places { format!("{}:", sink.lines + 1) } else { String::new() };
-    warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}", sink.file));
+    if !outcome.is_empty() {
+        let line = if report.places { format!("{}:", sink.lines + 1) } else { String::new() };
+        warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}", sink.file));
+    }
+    if matches!(long, OversizedAction::Keyless | OversizedAction::Pieces) {
+        let mut offset = offset;
+        return feed.rest(block, |piece, is_last| {
+            out.clear();
+            report.clear();
+            job.piece(piece, is_last, out, report);
+            sink.take(offset, out, report)?;
+            offset += piece.len() as u64;
+            Ok(())
+        });
+    }
     // Memory is bounded, so the two versions of a record that a preview shows are in temporary files.
     let is_copied = matches!(long, OversizedAction::Copy | OversizedAction::Unseen);
     let mut versions = match matches!(sink.print, Print::Preview(_)) && !is_copied {
