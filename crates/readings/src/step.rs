@@ -124,7 +124,8 @@ described! {
         /// Removes a scheme that one slash follows.
         StripScheme => "removes a scheme before a single slash";
         /// Removes a scheme that no two slashes follow, as `urlsplit` of Python does. Puts `slash` in its place if no slash follows.
-        StripAnyScheme { slash: &'static str } => "removes a scheme";
+        StripAnyScheme { slash: &'static str } => "removes a scheme{}",
+            if slash.is_empty() { "" } else { ", and puts a slash before the rest if it has none" };
         /// Reads a target that begins with `*` as an empty path.
         EmptyStar => "reads `*` and the text after it as an empty path";
         /// Reads the text before the first `/`, `?` or `#` of targets of the `forms` as a host, and removes it. Puts a slash in its place

@@ -816,7 +816,7 @@ fn a_value_has_one_place_and_one_name() {
             "Nov 27 15:38:10 host x: 1.1.1.1 - - [10/Oct/2026:13:55:36 +0000] \"GET {target} HTTP/1.10\" 200 1 \"http://r\" \"x\"\n"
         )
     };
-    let decoded = text(&["decode", "--log", "syslog+combined"], &line("/%41%01%7F%09%23"));
+    let decoded = text(&["decode", "--log", "syslog+combined"], line("/%41%01%7F%09%23"));
     assert_eq!(decoded, line("/A%01%7F%09%23"));
     let caddy = r#"{"request":{"uri":"/%41","headers":{"Referer":["http://r/%41"],"X":["%41"]}}}"#;
     let decoded = text(&["decode", "--log", "caddy", "--field", "request.**"], caddy);
