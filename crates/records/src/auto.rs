@@ -1,6 +1,5 @@
 //! Chooses the format of a log by its first lines.
 
-use crate::columns;
 use crate::logs::{Log, Shape};
 use crate::syntax::Syntax;
 use crate::wrapper::{self, Lines, Wrapper};
@@ -33,7 +32,7 @@ pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
     let is_cloudfront = lines
         .iter()
         .filter_map(|line| line.strip_prefix(b"#Fields:"))
-        .any(|names| columns::column_names(names).any(|name| name.starts_with(b"x-edge-")));
+        .any(|names| names.split(u8::is_ascii_whitespace).any(|name| name.starts_with(b"x-edge-")));
     let names = CANDIDATES.split(' ').filter(|name| is_cloudfront || *name != "cloudfront");
     let mut best = None;
     for log in names.filter_map(Log::named) {

@@ -57,7 +57,7 @@ pub(crate) struct Header {
 type Column = (Range<usize>, bool);
 
 /// Returns the names of columns in a header line.
-pub(crate) fn column_names(names: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn column_names(names: &[u8]) -> impl Iterator<Item = &[u8]> {
     names.split(|byte| b" \t".contains(byte)).filter(|name| !name.is_empty())
 }
 

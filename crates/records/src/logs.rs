@@ -6,10 +6,9 @@
 use std::str::FromStr;
 
 use crate::access::{Access, Lead, LeadWord, Part, Rule};
-use crate::columns::{Columns, Split, Word, Words, is_column};
+use crate::columns::{Columns, Split, Word, Words};
 use crate::escaping::Escaping;
 use crate::labels::LABELS;
-use crate::path::KeyPath;
 use crate::place::{Field, Holds, Key, Kind};
 use crate::placeholders::{Placeholders, Protocol};
 use crate::wrapper::Wrapper;
@@ -445,26 +444,6 @@ impl Layout {
         fields.sort_unstable();
         fields.dedup();
         fields
-    }
-
-    /// Reports whether a value can have both names, each of which is that of a field, of a column, or a path in JSON.
-    pub(crate) fn can_be_same(&self, name: &str, other: &str) -> bool {
-        let (Shape::Json(keys) | Shape::Columns(Columns { columns: keys, .. })) = &self.shape else {
-            return name == other;
-        };
-        let names = |name| {
-            let of_field =
-                keys.iter().filter(move |key| key.field.name() == name && key.holds != Holds::Method);
-            of_field.map(|key| key.name).chain([name])
-        };
-        let is_same = |name: &str, other: &str| match &self.shape {
-            Shape::Json(_) => match (name.parse::<KeyPath>(), other.parse()) {
-                (Ok(path), Ok(other)) => path.overlaps(&other),
-                _ => false,
-            },
-            _ => is_column(name, other.as_bytes()),
-        };
-        names(name).any(|name| names(other).any(|other| is_same(name, other)))
     }
 }
 

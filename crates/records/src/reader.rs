@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use crate::access;
-use crate::columns::Header;
+use crate::columns::{Columns, Header, is_column};
 use crate::escaping::Escaping;
 use crate::fast::{Finder, Requests, Sweep};
 use crate::json;
 use crate::labels;
-use crate::logs::{Log, Shape};
+use crate::logs::{Layout, Log, Shape};
 use crate::path::KeyPath;
 use crate::place::{Field, Holds, Kind, Place, REQUEST, Reason, Text, Texts, Unreadable, unreadable};
 use crate::target;
@@ -25,6 +25,25 @@ pub(crate) struct Reader {
     /// The reader of documents, if the records are JSON.
     json: json::Reader,
     texts: Texts,
+}
+
+/// Reports whether a value of a log with this layout can have both names, each of which is that of a field, of a column, or a path in JSON.
+pub(crate) fn can_be_same(layout: &Layout, name: &str, other: &str) -> bool {
+    let (Shape::Json(keys) | Shape::Columns(Columns { columns: keys, .. })) = &layout.shape else {
+        return name == other;
+    };
+    let names = |name| {
+        let of_field = keys.iter().filter(move |key| key.field.name() == name && key.holds != Holds::Method);
+        of_field.map(|key| key.name).chain([name])
+    };
+    let is_same = |name: &str, other: &str| match &layout.shape {
+        Shape::Json(_) => match (name.parse::<KeyPath>(), other.parse()) {
+            (Ok(path), Ok(other)) => path.overlaps(&other),
+            _ => false,
+        },
+        _ => is_column(name, other.as_bytes()),
+    };
+    names(name).any(|name| names(other).any(|other| is_same(name, other)))
 }
 
 impl Reader {

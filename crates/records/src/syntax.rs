@@ -13,7 +13,7 @@ use crate::logs::Log;
 use crate::pairs;
 use crate::path::KeyPath;
 use crate::place::{Marks, Place, Reason, Unreadable, unreadable};
-use crate::reader::Reader;
+use crate::reader::{Reader, can_be_same};
 use crate::table::{Table, without_end};
 use crate::wrapper::{Lines, Wrapper};
 
@@ -120,7 +120,7 @@ impl Syntax {
     /// JSON. An error is a message for the user.
     pub fn log(log: Log, wrapper: Option<Wrapper>, names: &[impl AsRef<str>]) -> Result<Syntax, String> {
         let mut names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
-        once(&names, |name, other| log.layout.can_be_same(name, other))?;
+        once(&names, |name, other| can_be_same(log.layout, name, other))?;
         if names.is_empty() {
             let urls = log.layout.fields().into_iter().filter(|field| field.is_url());
             names.extend(urls.map(|field| field.name().to_owned()));
