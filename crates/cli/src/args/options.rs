@@ -316,8 +316,9 @@ pub struct Written {
     /// With --values: write the values of a record on one line, separated by CHAR: one character, `tab` or `space`
     ///
     /// The values are in the order of --field, --column or --key, and a missing one is empty. If two positions of --field name the same
-    /// field of a line, the first has its value, and the other is empty. The separator is escaped inside values. Several values of one key, such as the elements of an array, share a cell: blanks separate them, or commas
-    /// if CHAR is `space`, and are escaped inside them.
+    /// field of a line, the first has its value, and the other is empty. The separator is escaped inside values. Several values of one
+    /// key, such as the elements of an array, share a cell: blanks separate them, or commas if CHAR is `space`, and are escaped inside
+    /// them.
     #[arg(long, value_name = "CHAR", requires = "values", value_parser = join_delimiter, hide_short_help = true)]
     pub output_delimiter: Option<u8>,
 
