@@ -243,6 +243,9 @@ impl Reader {
     /// Notes the string at `range` if one of the states from `from` on selects it: first for a path of the layout, and then for one that
     /// was asked for. A path that ends at the string has precedence over one that selects all strings, and among these, the longest path.
     fn select(&mut self, from: usize, range: Range<usize>) {
+        if self.states.len() == from {
+            return;
+        }
         let asked = self.paths.len() - self.keys;
         let best = |is_key: bool| {
             let states = self.states[from..].iter().filter(|state| (state.path >= asked) == is_key);

@@ -79,7 +79,8 @@ impl Convert for DecodeUrl {
             Ok(())
         })?;
         // The repair of malformed escapes decodes nothing.
-        Ok(usize::from(out[from..] != *handling.repaired(value.bytes, b"%25")))
+        let decoded = &out[from..];
+        Ok(usize::from(decoded != value.bytes && *decoded != *handling.repaired(value.bytes, b"%25")))
     }
 
     fn validate(&self, url: &[u8]) -> Result<(), MalformedEscape> {

@@ -129,7 +129,7 @@ impl PartsWriter {
             }
             let text = part.decoded(raw, keep, handling);
             // The repair of malformed escapes decodes nothing.
-            *is_decoded |= *text != *handling.repaired(raw, b"%25");
+            *is_decoded |= matches!(text, Cow::Owned(_)) && *text != *handling.repaired(raw, b"%25");
             text
         };
         if let Some(values) = part.values(url) {
