@@ -726,8 +726,9 @@ impl Isa for Avx512 {
         // If the input fits into one group, the other groups are not written, to save time (lab: avx512).
         let groups = if lanes.count() <= TRIPLED_TOGETHER { 1 } else { 3 };
         // SAFETY: the token proves AVX-512. The window has 64 bytes for each group at its largest offset, and four for the
-        // last lane. The groups write `lanes` bytes and two more for each escape without a gap; a single group does so
-        // if `lanes` is at most `TRIPLED_TOGETHER`.
+        // last lane. The groups write, without a gap, one byte for each of the first 63 lanes and two more for each escape
+        // among them; a single group does so if there are at most `TRIPLED_TOGETHER` lanes. In a block of 64 lanes, the
+        // store after the loop writes the last lane. So all bytes that are kept are initialised.
         unsafe {
             let mut at = start;
             for i in 0..3 {

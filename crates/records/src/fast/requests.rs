@@ -181,7 +181,8 @@ impl Requests {
         (!needs_words || is_three_words()).then_some(target)
     }
 
-    /// Reports whether `value` is written as it is, so that decoding changes nothing but its `%` escapes.
+    /// Reports whether the escapes of `value` can be decoded without the reader. No other byte may be spelled in another way when the
+    /// value is written again, and the decoded value may not be a text that means "no value".
     fn is_plain(&self, value: &[u8], is_target: bool) -> bool {
         // A blank in a target that changes must be escaped.
         let first = if is_target { b'!' } else { b' ' };
