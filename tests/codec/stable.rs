@@ -56,7 +56,8 @@ fn every_short_word() {
     words(b"%34C", 7, 4, |word| check(word, &none, false));
     // `%2B` is `+`.
     words(b"%2B+", 7, 4, |word| check(word, &none, true));
-    // In these cases some escapes stay: that of a digit, that of `%`, and those of other bytes.
+    // Some escapes stay: those of one hexadecimal digit, of `%`, or of the two digits `4` and `C` (`\x33` is `3`, and `\x34` is `4`).
+    // Words of `%`, `2` and `5` have no escape of a digit, so there only those of `%` can stay.
     for keep in [&b"4"[..], b"%", b"D", b"\x33", b"4C\x34"] {
         words(b"%34C", 6, 4, |word| check(word, &oracle::members(keep), false));
         words(b"%25", 8, 4, |word| check(word, &oracle::members(keep), false));

@@ -78,7 +78,7 @@ enum Action {
         #[arg(long, default_value_t = SEED)]
         seed: u64,
     },
-    /// Repeat one operation, for a tool that counts instructions, and print the bytes of one pass
+    /// Repeat one operation, for a tool that counts instructions, and print the number of input bytes of one pass
     Work {
         /// The verb: `encode`, `encode, slice`, `decode`, `decode, strict`, ...
         #[arg(long)]

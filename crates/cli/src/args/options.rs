@@ -325,7 +325,8 @@ pub struct Written {
     /// Write the new value next to the old one: in a new column, or as a new member of its object
     ///
     /// Give one name for each column or key. A name that contains a comma is written in quotes, as in CSV. A rejected value has an
-    /// empty cell, or null in JSON. An unreadable row stays as it is.
+    /// empty cell, or null in JSON. An unreadable record stays as it is, except that a row of CSV that is longer than --max-record gets
+    /// empty new cells.
     #[arg(long, value_name = "NAME,...", conflicts_with = "values")]
     pub into: Vec<String>,
 

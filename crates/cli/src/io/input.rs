@@ -131,8 +131,8 @@ enum Source {
 }
 
 impl Input {
-    /// Opens the input `path`; `-` is standard input. Fails if the format of the file, or of its decompressed content,
-    /// is unsupported, or if the file is compressed twice.
+    /// Opens the input `path`; `-` is standard input. If `reading` asks for decompression, this fails if the format of the file, or of its
+    /// decompressed content, is unsupported, or if the file is compressed twice. Otherwise, any file is read as it is.
     pub fn open(path: &Path, reading: Reading) -> Result<Input, Failure> {
         let (name, file, version) = names::open(path)?;
         let (mut start, mut format) = (Vec::new(), None);
