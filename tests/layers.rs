@@ -158,7 +158,8 @@ const URI_MAY_IMPORT: &[(&str, &str)] = &[
     ("canon/standard", "canon/error canon/host canon/shared host offsets parts reference"),
     ("canon/contact", "canon/shared canon/standard host parts"),
     ("canon/escapes", ""),
-    // Each canonical form has a folder: `mod` makes the form, and `proof` proves that lines are in this form already.
+    // Most canonical forms have a folder, in which `mod` makes the form. Where there is a `proof`, it proves that lines are in this form
+    // already. The folder `surt` has other modules, and `escapes` and `robots` are single files.
     ("canon/key", "kernel/scan kernel/tables"),
     ("canon/rfc3986/proof canon/whatwg/proof", "kernel/scan kernel/tables"),
     ("canon/safe_browsing/proof", "canon/key canon/safe_browsing kernel/tables"),

@@ -58,7 +58,8 @@ assert_traits! {
         TooLong, ColumnTooSmall, ColumnError, ExtValueError;
     Options: MalformedCause;
     Cloned: ExtValue['static], Escapes['static], Iter['static, i64], ColumnBuf[i32], Encoder[AsciiSet], Decoder, TryDecoder, State;
-    // These types hold a unique borrow or values of the caller's types, so they implement only the traits of all types.
+    // These types hold a unique borrow or values of the caller's types, so they implement no `Clone`, `Copy` or `Eq`, and the list demands
+    // only the traits of all types. `FinishError` is an error, too.
     Plain: UninitColumn['static, i32], StringWriter, BytesReader, Failed;
 }
 

@@ -1,4 +1,5 @@
-//! Tests of the methods that write nothing, of text results, and of the free functions.
+//! Tests of the methods that write nothing, of text results, of the free functions and of error messages; properties such as round trips,
+//! and results that are written by hand, such as those for malformed escapes.
 
 use std::borrow::Cow;
 use std::error::Error;

@@ -478,7 +478,8 @@ pub(crate) struct Output<'a> {
     /// The long strings that are not in the memory of DuckDB yet, one after the other.
     long: Vec<u8>,
     /// The row and the length of each string in `long`.
-    // INVARIANT: the rows are below `rows`, the lengths are above `INLINED`, and their sum is the length of `long`.
+    // INVARIANT: it is empty unless the shape is `Shape::Text`, for which the vector is one of strings. The rows are below
+    // `rows`, the lengths are above `INLINED`, and their sum is the length of `long`.
     waiting: Vec<(usize, usize)>,
 }
 
@@ -573,7 +574,7 @@ impl<'a> Output<'a> {
         unsafe { *self.values.add(row) = string };
     }
 
-    /// Copies a string to the memory of the vector, and makes it the result of a row.
+    /// Copies a string to the memory of the vector, and makes it the result of a row, which must be in `waiting`.
     fn assign(&self, row: usize, string: &[u8]) {
         let len = string.len() as sys::idx_t;
         // SAFETY: by the invariant of `waiting`, which has `row`, the vector is one of strings with this row. There are `len` bytes

@@ -131,8 +131,8 @@ impl<'py> Obj<'py> {
         }
     }
 
-    /// Returns the `str()` of the object if it is an `int`, `float`, `bool` or `None`. To convert large ints, CPython
-    /// may run Python code.
+    /// Returns the `str()` of the object if it is an `int`, `float`, `bool` or `None`, and not of a subclass, which could
+    /// have a `__str__` of its own. To convert large ints, CPython may run Python code.
     pub(crate) fn plain_str<'a>(self, py: Python<'a>) -> Answer<'a> {
         let plain = self.is_a(&raw mut ffi::PyLong_Type)
             || self.is_a(&raw mut ffi::PyFloat_Type)

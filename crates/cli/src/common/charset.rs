@@ -309,7 +309,8 @@ fn make_room(out: &mut Vec<u8>, written: usize, rest: usize) {
     }
 }
 
-/// The minimum growth of the output, in bytes. Half of it has room for the longest result of one character.
+/// The minimum number of free bytes after the output has grown. The output grows if less than half of its room is free, so half of this
+/// number must be enough for the longest result of one character.
 const LEAST_ROOM: usize = 64;
 /// The maximum growth of the output in one step, in bytes.
 const MOST_ROOM: usize = 4096;

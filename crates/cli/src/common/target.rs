@@ -1,6 +1,7 @@
-//! Reads values of logs, such as the targets of requests, whose syntax is not that of URI references (RFC 9112, section 3.2).
+//! Reads values by their kind. Some values of logs, such as the targets of requests (RFC 9112, section 3.2), do not have the
+//! syntax of URI references, and neither does a URL that begins with its host.
 //!
-//! This module splits a value by its kind, or converts it as a reference with the same parts.
+//! This module splits a value, or converts it as a reference with the same parts. [`Pieces`] are the values inside a URL.
 
 use std::borrow::Cow;
 
