@@ -118,4 +118,7 @@ fn options_that_contradict_each_other_are_refused() {
         assert_eq!((run.code, run.out.len()), (Some(2), 0), "{args:?}");
         assert!(run.err.starts_with("pct: "), "{}", run.err);
     }
+    // In this charset, each byte of visible ASCII can be half of a character.
+    refused("decode --charset iso-2022-jp --keep A", "", "half of a character");
+    refused("decode --charset iso-2022-jp --log combined", "", "bytes that separate fields");
 }
