@@ -123,7 +123,8 @@ described! {
         StripSpecialOrigin => "removes a special scheme, all slashes after it, and the host";
         /// Removes a scheme that one slash follows.
         StripScheme => "removes a scheme before a single slash";
-        /// Removes a scheme that no two slashes follow, as `urlsplit` of Python does. Puts `slash` in its place if no slash follows.
+        /// Removes a scheme from a target without an authority, as `urlsplit` of Python does. Puts `slash`, which is a slash or empty, before
+        /// the rest if the rest does not begin with a slash.
         StripAnyScheme { slash: &'static str } => "removes a scheme{}",
             if slash.is_empty() { "" } else { ", and puts a slash before the rest if it has none" };
         /// Reads a target that begins with `*` as an empty path.

@@ -28,7 +28,7 @@ pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
     if wrapper.is_none() && wrapped > 0 && 2 * wrapped >= lines.len() {
         return None;
     }
-    // Other programs separate columns by tabs, too, but do not encode values once more.
+    // CloudFront encodes its values once more, and only its columns have such names. Other programs also separate columns by tabs.
     let is_cloudfront = lines
         .iter()
         .filter_map(|line| line.strip_prefix(b"#Fields:"))

@@ -618,7 +618,7 @@ fn the_first_lines_choose_a_format() {
         assert_eq!(detect(lines, None).map(Log::name).as_deref(), Some("combined"));
     }
     assert!(detect(&[b"no log"], None).is_none());
-    // Other programs write tabs, too, but do not encode values once more.
+    // The columns of this log have no names of CloudFront, so it is the log of another program that writes tabs.
     assert!(detect(&[b"#Fields: time\tcs-uri", b"1\t/a?x-edge-"], None).is_none());
     let cri = format!("2026-11-27T15:38:10.123456789Z stdout F {access}");
     assert_eq!(detect(&[cri.as_bytes()], Some(Wrapper::Cri)).map(Log::name).as_deref(), Some("combined"));

@@ -196,7 +196,7 @@ pub(crate) trait Isa: Copy {
         self.store_all([block], lanes, out);
     }
 
-    /// Writes `blocks`, of the last one only the first `last` lanes. The blocks have at most
+    /// Writes all lanes of `blocks`, but only the first `last` lanes of the last block. The blocks have at most
     /// [`MAX_WINDOW`](crate::kernel::cursor::MAX_WINDOW) lanes together.
     fn store_all<const M: usize>(self, blocks: [Self::Block; M], last: Lanes<Self>, out: &mut Cursor<'_>);
 

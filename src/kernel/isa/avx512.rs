@@ -661,7 +661,8 @@ impl Isa for Avx512 {
             // SAFETY: the token proves AVX-512; `64 * i + 64 <= M * 64`, and the window has `M * 64` writable bytes.
             unsafe { _mm512_storeu_si512(start.add(64 * i).cast(), block) };
         }
-        // SAFETY: the loop initialised all `M * 64` bytes of the window, and `last` has at most 64 lanes.
+        // SAFETY: the loop initialised all `M * 64` bytes of the window. By the invariant of `Lanes`, `last` has at most 64 lanes, so
+        // its padding is no more than one block, and `M` is at least one.
         unsafe { window.keep(M * 64 - last.padding()) };
     }
 

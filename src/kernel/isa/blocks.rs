@@ -574,7 +574,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
                 unsafe { blocks[m][i].store(start.add(Self::LANES * m + V::BYTES * i)) };
             }
         }
-        // SAFETY: the loops initialised all `M * LANES` bytes of the window, and `last` has at most as many lanes as a block.
+        // SAFETY: the loops initialised all `M * LANES` bytes of the window. By the invariant of `Lanes`, `last` has at most `LANES`
+        // lanes, so its padding is no more than one block, and `M` is at least one.
         unsafe { window.keep(M * Self::LANES - last.padding()) };
     }
 

@@ -1,5 +1,5 @@
-//! The ladders of SSSE3, NEON and simd128, which have a byte shuffle and registers of sixteen bytes. SSE2 has the same ladder of
-//! encoding, but another one of decoding.
+//! The ladders of SSSE3, NEON and simd128, which have a byte shuffle and registers of sixteen bytes. SSE2 shares the
+//! ladder of encoding, and has a ladder of decoding of its own.
 //!
 //! A ladder chooses the code for an input by its length (`drive/tier.rs`). "lab: NAME" names docs/lab/DATE-NAME.md.
 

@@ -223,7 +223,7 @@ impl Tier for Sse2 {
     type Narrow = Self;
 }
 
-// The *ladders* (`drive/tier.rs`) choose the code for an input by its length and mode. That of encoding is in `ladder.rs`.
+// The *ladders* (`drive/tier.rs`) choose the code for an input by its length and mode. The ladder of encoding is in `ladder.rs`.
 
 /// Decodes a value. In any mode, this function copies an input of at most two blocks that decoding leaves unchanged.
 /// The copy needs so few registers that none has to be saved on the stack (lab: kernels). Other inputs have functions
@@ -439,7 +439,8 @@ impl Isa for Sse2 {
                 unsafe { quarter.store(start.add(64 * m + 16 * i)) };
             }
         }
-        // SAFETY: the loops initialised all `M * 64` bytes of the window, and `last` has at most 64 lanes.
+        // SAFETY: the loops initialised all `M * 64` bytes of the window. By the invariant of `Lanes`, `last` has at most 64 lanes, so
+        // its padding is no more than one block, and `M` is at least one.
         unsafe { window.keep(M * 64 - last.padding()) };
     }
 

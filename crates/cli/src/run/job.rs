@@ -387,7 +387,7 @@ impl Job {
             }
             Action::Drop => {
                 report.stats.dropped += 1;
-                // Of an unreadable record, only a part was searched.
+                // An unreadable record was searched only in part, so it does not show which places it lacks.
                 if report.stats.unreadable == unreadable {
                     self.target.selector.find_rest(&mut report.stats);
                 }

@@ -336,6 +336,7 @@ impl Convert for Edit {
         // An empty line is not a URL, and `*` names no resource.
         if !value.is_empty() && kind != Kind::Asterisk {
             self.change_parts(&mut new)?;
+            // An edit of the parts that RFC 3986 finds would miss a host that only browsers find, and its userinfo and port.
             let names_none = !self.parts.is_empty() && old[HOST].as_deref().unwrap_or_default().is_empty();
             if names_none && matches!(kind, Kind::Url | Kind::Text) && has_host_in_browsers(value) {
                 return Err(refuse(
