@@ -159,7 +159,8 @@ fn fastest_crate(verb: &str, row: &str, tables: &[Table]) -> Option<(String, Str
     Some((figure, name, is_time))
 }
 
-/// Returns the range of the ratios of the speed of the tiers to the speed of the fastest other crate, over the rows in `what`.
+/// Divides the speed of each tier in `what` by that of the fastest other crate, for each row in `what`, and returns the least and
+/// the greatest result.
 fn gain(what: &str, tables: &[Table]) -> Option<String> {
     let (rows, tiers) = what.split_once(" > ")?;
     let mut gains = Vec::new();

@@ -113,7 +113,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads `text`, one document. It is unreadable if a path without `[]` and `**` leads to two strings.
+    /// Reads `text`, one document. It is unreadable if a path without `[]` and `**` finds two values.
     pub fn read_once(&mut self, text: &[u8], escaping: Escaping) -> Result<(), Unreadable> {
         self.read(text, escaping)?;
         let mut seen = vec![false; self.paths.len()];

@@ -368,8 +368,8 @@ fn check(set: AsciiSet, text: &str) -> Result<(), BuildError> {
     }
 }
 
-/// Returns a relative path that leads from one path to another. The result may be wrong if a path has dot segments, so `relativize`
-/// resolves it and compares.
+/// Returns a relative path that leads from one path to another. The result may be wrong if a path has dot segments or if `from` is
+/// empty, so `relativize` resolves it and compares.
 fn relative_path(from: &str, to: &str) -> String {
     // The last slash before the first difference ends the folders that both paths share.
     let same = from.bytes().zip(to.bytes()).take_while(|(a, b)| a == b).count();

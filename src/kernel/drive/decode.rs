@@ -141,8 +141,8 @@ fn copy_blocks<'c, I: Isa, const M: usize>(
     Decoded { written: out.finish(), stopped: input.len() - rest.len() + stopped }
 }
 
-/// Copies blocks from the start of `input`, `M` at a time, and returns the rest of the input, which is empty or has a byte
-/// that decoding may change in its first `M` blocks.
+/// Copies blocks from the start of `input`, `M` at a time where so many fit, and returns the rest of the input, which is empty
+/// or has a byte that decoding may change in its first `M` blocks.
 #[cfg_attr(optimized, inline(always))]
 fn copy_while_clean<'i, I: Isa, const M: usize>(
     isa: I,

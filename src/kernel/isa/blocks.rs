@@ -593,9 +593,10 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let (start, mut len) = (window.as_mut_ptr(), 0);
         for i in 0..M {
             let lanes = if i == 0 { lanes } else { Lanes::ALL };
-            // SAFETY: `LANES` bytes of the window are left at `len`. A single block has a window of that width. Of several blocks,
-            // the last has its own part, because `write_compressed` returns at most `lanes`, and the others also have the part of
-            // the last. Each block starts where the one before ends, so all bytes up to the last end are initialised.
+            // SAFETY: `LANES` bytes of the window are left at `len`, which is 0 for the first block: the window of a single block
+            // has that width, and that of several is no smaller. `write_compressed` returns at most the number of its lanes. So
+            // for a later block, `len` is at most `lanes` and `LANES` for each full block before it, and the width counts
+            // `LANES` more. Each block starts where the one before ends, so all bytes up to the last end are initialised.
             unsafe { len += self.write_compressed(blocks[i], drops[i], lanes, start.add(len)) };
         }
         // SAFETY: the loop initialised these bytes, which are inside the window.

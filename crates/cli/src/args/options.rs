@@ -158,11 +158,12 @@ pub struct Places {
 
     /// Work on string values of JSON, one document per line
     ///
-    /// Everything else stays byte for byte. A value that changes is written with as few escapes as possible; bytes
-    /// that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them. A string that holds a JSON document
-    /// still holds it after decoding: `"`, `\` and control bytes stay escaped. Control bytes and invalid UTF-8 in strings
-    /// are read, because some programs write them. A line that is not JSON is unreadable. A line in braces that contains neither `%` nor
-    /// `\` is copied, and not checked unless --strict, --rejects, --stats or another policy than keep is given.
+    /// Everything else stays byte for byte. A value that changes is written with only those escapes of JSON that are necessary;
+    /// bytes that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them. A string that holds a JSON document
+    /// still holds it after decoding: `"`, `\` and control bytes stay percent-encoded. Control bytes and invalid UTF-8 in strings
+    /// are read, because some programs write them. A line that is not JSON is unreadable. `decode` and `normalize` may copy a line
+    /// in braces that contains neither `%` nor `\` without checking that it is JSON; with --strict, --rejects, --stats or another
+    /// policy than keep, they check each line.
     #[arg(long, group = "documents", requires = "key", conflicts_with = "null")]
     pub jsonl: bool,
 

@@ -1,4 +1,4 @@
-//! Recognises compressed formats, and compresses output.
+//! Recognises compressed formats and some that `pct` does not read, and compresses output.
 
 use std::io::{self, Write};
 use std::ops::RangeInclusive;

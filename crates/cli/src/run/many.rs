@@ -81,7 +81,8 @@ impl Pace {
         }
     }
 
-    /// Lets the next `records` records be treated one by one, because most records of a batch were treated one by one.
+    /// Lets the next `records` records be treated one by one. Callers do so after many records that needed a treatment of
+    /// their own.
     pub fn pause(&mut self, records: u32) {
         self.skip = records;
     }

@@ -164,7 +164,8 @@ impl Part {
         };
         let has_pieces = delimiters.contains(b'%');
         let raw = handling.repaired(raw, if has_pieces { b"%25" } else { b"%2525" });
-        // With the decoded digits after it, a malformed `%` would be an escape. It stays escaped, like a decoded `%`.
+        // If the text after a malformed `%` is decoded to digits, the result would be an escape. So this `%` is written as
+        // `%25`, as a decoded `%` is.
         let raw =
             if has_pieces { replace(raw, |rest| begins_escape(rest).then_some((1, b"%25"))) } else { raw };
         match raw {

@@ -66,6 +66,8 @@ fn prepare(dir: &Path) {
 fn every_example_works() {
     let programs = Path::new(env!("CARGO_BIN_EXE_pct")).parent().unwrap().to_str().unwrap();
     let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
+    let prepared = tempfile::tempdir().unwrap();
+    prepare(prepared.path());
     let mut checked = 0;
     for verb in VERBS.split(' ').chain([""]) {
         let examples = examples(verb);
@@ -76,7 +78,8 @@ fn every_example_works() {
                 continue;
             }
             let dir = tempfile::tempdir().unwrap();
-            prepare(dir.path());
+            let copied = Command::new("cp").args(["-rT"]).arg(prepared.path()).arg(dir.path()).status();
+            assert!(copied.unwrap().success());
             // Paths such as `/etc` are replaced by folders in `dir`, so that no example changes a file of the system.
             let inside = dir.path().to_str().unwrap();
             let script = command

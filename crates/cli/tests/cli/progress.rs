@@ -20,7 +20,7 @@ fn on_a_terminal(script: &str) -> Option<String> {
 #[test]
 fn a_bar_is_for_persons_who_wait() {
     let slow = "{ printf 'a%%20b\\n'; sleep 1.6; }";
-    for (what, script, is_shown) in [
+    let cases = [
         ("a file grows", format!("{slow} | $PCT decode -o /dev/null"), true),
         ("a pipe is filled", format!("{slow} | $PCT decode | cat > /dev/null"), true),
         ("the terminal is filled", format!("{slow} | $PCT decode"), false),
@@ -28,10 +28,16 @@ fn a_bar_is_for_persons_who_wait() {
         ("stderr is no terminal", format!("{slow} | $PCT decode -o /dev/null 2>/dev/null"), false),
         ("the terminal is dumb", format!("{slow} | TERM=dumb $PCT decode -o /dev/null"), false),
         ("it is over soon", "echo a | $PCT decode -o /dev/null".to_owned(), false),
-    ] {
-        let Some(shown) = on_a_terminal(&script) else { return };
-        assert_eq!(shown.contains("B/s"), is_shown, "{what}: {shown:?}");
-    }
+    ];
+    // All wait at the same time.
+    std::thread::scope(|scope| {
+        for (what, script, is_shown) in cases {
+            scope.spawn(move || {
+                let Some(shown) = on_a_terminal(&script) else { return };
+                assert_eq!(shown.contains("B/s"), is_shown, "{what}: {shown:?}");
+            });
+        }
+    });
 }
 
 /// If the user forgets to name a file, a message explains that `pct` waits for input from the terminal.
