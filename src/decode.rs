@@ -364,8 +364,8 @@ impl Decode {
     ///
     /// An escape means the same as its byte only if the byte completes no other escape. So the escape of a hexadecimal
     /// digit stays directly after a malformed escape that lacks a digit: `%2%35` stays, because `%25` means something
-    /// else. A second normalization then changes nothing. A decoder made by [`Decode::keep`] of this one treats digits
-    /// in the same way if its set holds `%`.
+    /// else. A second normalization then changes nothing. The decoder that [`Decode::keep`] makes of this one does so,
+    /// too, if the set of kept bytes holds `%`.
     ///
     /// [`normalize`](crate::normalize()) is a shortcut for [`Decode::decode`] of this decoder.
     ///

@@ -151,7 +151,7 @@ export type ByteStream = Engine extends { TransformStream: { prototype: infer S 
 
 /**
  * The functions of the package. They return a string for a string, and a new array for an array of bytes. `texts.map(encode)`
- * works: the index that `map` passes is ignored.
+ * works: the index that `map` passes is ignored. A string in place of the options is a `TypeError`.
  */
 export interface Codec {
   /**

@@ -1,6 +1,6 @@
 // The functions of the package, for a compiled WebAssembly module. `index.mjs` has the module as text. Environments that compile modules
 // themselves (edge workers), and pages that load them as files, import this file and pass the module to `instantiate`.
-import { PercentError, STRICT, start } from './core.mjs';
+import { PercentError, STRICT, checked, start } from './core.mjs';
 
 export { PercentError };
 
@@ -52,13 +52,14 @@ export function instantiate(module) {
     }
   }
 
-  function encodeUrl(input, { keepEscapes = false } = {}) {
+  function encodeUrl(input, options = {}) {
+    const { keepEscapes } = checked(options);
     if (keepEscapes) return codec.encode(input, { set: 'rfc3986-uri', keepEscapes });
     return apply(input, wasm.pct_encode_url, undefined, true);
   }
 
   function decodeUrl(input, options = {}) {
-    return apply(input, wasm.pct_decode_url, rejecting(options, -1, 0));
+    return apply(input, wasm.pct_decode_url, rejecting(checked(options), -1, 0));
   }
 
   function decodeUntilStable(input, options = {}) {

@@ -66,6 +66,15 @@ const concat = (first, second) => {
   return both;
 };
 
+/**
+ * Returns `options` unless it is a string, which would have no effect: somebody passed the name of a set. Numbers have no effect either,
+ * but `texts.map(encode)` passes the index of each text.
+ */
+export function checked(options) {
+  if (typeof options === 'string') throw new TypeError('the options must be an object, not a string');
+  return options;
+}
+
 /** Returns the functions for a new instance of `module` as `codec`, and what others are made of. */
 export function start(module) {
   const { memory, ...wasm } = new WebAssembly.Instance(module).exports;
@@ -214,6 +223,10 @@ export function start(module) {
       if (result !== MALFORMED) throw new Error(`the module returned ${result}`);
       const offset = wasm.pct_error_offset() >>> 0;
       throw new PercentError('malformed escape', isText ? unitOf(offset) : offset);
+    } catch (error) {
+      // Node throws a plain Error if a string would be too long for the engine.
+      if (error.code === 'ERR_STRING_TOO_LONG') throw new RangeError('the result is too long for a string');
+      throw error;
     } finally {
       release();
     }
@@ -250,7 +263,7 @@ export function start(module) {
 
   /** Converts options to the number of a set and flags. */
   function encodeArguments(options) {
-    const set = options.set === undefined ? COMPONENT : numberOf(options.set);
+    const set = checked(options).set === undefined ? COMPONENT : numberOf(options.set);
     const flags =
       (options.keepEscapes ? KEEP_ESCAPES : 0) | (options.form ? FORM : 0) | (options.lowerCase ? LOWER : 0);
     if ((flags & (KEEP_ESCAPES | FORM)) === (KEEP_ESCAPES | FORM)) {
@@ -260,7 +273,7 @@ export function start(module) {
   }
 
   function decodeArguments(options) {
-    const keep = options.keep === undefined ? -1 : numberOf(options.keep);
+    const keep = checked(options).keep === undefined ? -1 : numberOf(options.keep);
     return [keep, (options.form ? FORM : 0) | (options.strict ? STRICT : 0)];
   }
 
@@ -298,7 +311,7 @@ export function start(module) {
     // If the engine's function does not throw, its result is also that of strict, lenient and lossy decoding.
     if (
       typeof input === 'string' && input.length < decodeFrom && patience === 0 &&
-      (options === undefined || (options.keep === undefined && !options.form))
+      (options === undefined || (checked(options).keep === undefined && !options.form))
     ) {
       if (input.length > SEARCHED && !input.includes('%')) return input;
       try {
@@ -425,7 +438,7 @@ export function start(module) {
   }
 
   function decodeForm(input, options = {}) {
-    return decode(input, { ...options, form: true });
+    return decode(input, { ...checked(options), form: true });
   }
 
   function describeSet(name) {
@@ -489,10 +502,10 @@ export function start(module) {
     }, true);
   }
 
-  function defineSet({ base, add = '', remove = '' }) {
-    let number = base === undefined ? -1 : numberOf(base);
-    number = found(wasm.pct_set_add(number, write(add)));
-    if (number < 0) throw new RangeError(`a set can only have ASCII characters: ${JSON.stringify(add)}`);
+  function defineSet(definition) {
+    const { base, add = '', remove = '' } = checked(definition);
+    if (/[^\0-\x7f]/.test(add)) throw new RangeError(`a set can only have ASCII characters: ${JSON.stringify(add)}`);
+    const number = found(wasm.pct_set_add(base === undefined ? -1 : numberOf(base), write(add)));
     return new PercentSet(identity, found(wasm.pct_set_remove(number, write(remove))));
   }
 

@@ -184,7 +184,7 @@ pub static CANONICALIZE: Function = Function {
     }),
 };
 
-/// Reports whether values are malformed.
+/// Reports whether a value has a malformed escape or, if it is text, decodes to invalid UTF-8.
 pub static MALFORMED: Function = Function {
     value: "text",
     takes_binary: false,

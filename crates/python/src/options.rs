@@ -21,6 +21,11 @@ const START: &str = "simdpct:2 ";
 /// The mark after the options.
 const END: char = ';';
 
+/// Reads an argument that was passed. So a `None` is not a missing argument but an object of a wrong type, as in `urllib.parse.quote`.
+fn given<'py>(argument: &Bound<'py, PyAny>) -> PyResult<Option<Text<'py>>> {
+    argument.extract().map(Some)
+}
+
 /// Return the options of a function as text. `more` are the arguments after the URL of a function of
 /// URLs; None among them is a column. Raises ValueError like the functions on columns, with `caller` as the name of the called function.
 #[pyfunction]
@@ -29,7 +34,7 @@ pub(crate) fn options(
     caller: &str,
     function: &str,
     more: Option<Vec<Option<Text<'_>>>>,
-    safe: Option<Text<'_>>,
+    #[pyo3(from_py_with = given)] safe: Option<Text<'_>>,
     plus: bool,
     profile: Option<&str>,
     errors: Option<&str>,

@@ -213,6 +213,9 @@ def test_objects_that_are_not_columns():
     ]:
         with pytest.raises(TypeError, match=why):
             simdpct.quote_array(thing)
+    for safe in (None, 5, bytearray(b"/")):
+        with pytest.raises(TypeError, match="str or bytes, not "):
+            simdpct.quote_array(pyarrow.array(["a/b"]), safe)
     with pytest.raises(ValueError, match="^unquote_array: errors must be 'keep', 'replace', 'null' or 'strict', not \"ignore\""):
         simdpct.unquote_array(pyarrow.array(["a"]), errors="ignore")
     for threads in (0, -1):
@@ -694,6 +697,9 @@ def test_functions_of_urls_that_do_not_exist():
             simdpct.url_array(column, *arguments)
     for arguments in [("param", 5), ("param", ["q"]), ("without_params", 5), ("without_params", ["q", 5])]:
         with pytest.raises(TypeError):
+            simdpct.url_array(column, *arguments)
+    for arguments in [("param", None), ("with_param", column, None), ("join", None)]:
+        with pytest.raises(TypeError, match="must be a str, bytes or a column, not None"):
             simdpct.url_array(column, *arguments)
 
 

@@ -396,8 +396,11 @@ def test_arguments():
             getattr(pct, name)("a", errors=errors)
     with pytest.raises(ValueError, match="^canonicalize: there is no profile 'nope'; profiles are escapes,"):
         pct.canonicalize("a", "nope")
-    with pytest.raises(TypeError):
-        pct.quote("a", safe=5)
+    for safe in (5, None):
+        with pytest.raises(TypeError):
+            pct.quote("a", safe=safe)
+    with pytest.raises(TypeError, match="must be a str, bytes or a column, not None"):
+        pct.url("a", "param", None)
     with pytest.raises(pl.exceptions.ColumnNotFoundError):
         pl.DataFrame({"a": ["b"]}).select(pct.quote("c"))
 

@@ -144,6 +144,8 @@ def test_objects_that_are_not_text(function):
             function(thing)
     with pytest.raises(UnicodeEncodeError):
         function("\ud800")
+    with pytest.raises(UnicodeEncodeError):
+        simdpct.get("/\ud800", "path")
 
 
 def test_the_type_of_parts_takes_an_argument():

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use simdpct::{Decode, Tier};
 
 use crate::plain::plain_path;
-use crate::read::Outcome;
+use crate::read::{Outcome, lowercase};
 use crate::table::READINGS;
 
 /// The result of comparing the routes of two readings for one target.
@@ -30,6 +30,7 @@ pub enum Agreement {
 /// assert_eq!(agreement(b"/a%20b", b"/a b"), Agreement::Same);
 /// assert_eq!(agreement(b"/Docs", b"/docs"), Agreement::Spelling);
 /// assert_eq!(agreement(b"/a%2Fb", b"/a/b"), Agreement::Different);
+/// assert_eq!(agreement(b"/%FF", b"/%FE"), Agreement::Different);
 /// ```
 #[must_use]
 pub fn agreement(one: &[u8], other: &[u8]) -> Agreement {
@@ -47,15 +48,13 @@ fn segments(route: &[u8]) -> impl Iterator<Item = Cow<'_, [u8]>> {
 }
 
 /// Returns the segments in lower case, without dots, spaces and slashes at the end.
-fn spelling(route: &[u8]) -> Vec<String> {
-    let lower = |segment: Cow<'_, [u8]>| String::from_utf8_lossy(&segment).to_lowercase();
-    let mut segments: Vec<String> = segments(route).map(lower).collect();
+fn spelling(route: &[u8]) -> Vec<Vec<u8>> {
+    let mut segments: Vec<Vec<u8>> = segments(route).map(|segment| lowercase(&segment)).collect();
     while let Some(last) = segments.last_mut() {
         // The dots of a dot segment are not trimmed, because they change the path.
-        let trims = !matches!(last.as_str(), "." | "..");
-        let kept = if trims { last.trim_end_matches(['.', ' ']).len() } else { last.len() };
-        last.truncate(kept);
-        if kept > 0 {
+        let trims = !matches!(&**last, b"." | b"..");
+        while trims && last.pop_if(|byte| b". ".contains(byte)).is_some() {}
+        if !last.is_empty() {
             break;
         }
         segments.pop();

@@ -295,9 +295,7 @@ impl<'a> Request<'a> {
                 let goes_above = remove_dots(text, *escaped, *clean);
                 reject_if(goes_above && *reject_above, RejectReason::Above)?;
             }
-            Step::Lowercase => {
-                *text = Cow::Owned(String::from_utf8_lossy(text).to_lowercase().into_bytes());
-            }
+            Step::Lowercase => *text = Cow::Owned(lowercase(String::from_utf8_lossy(text).as_bytes())),
 
             Step::RejectQueryEscapes(set) => reject_if(has_escape_of(set, &self.query), RejectReason::Query)?,
             Step::ExtendToLastQuery => {
@@ -420,6 +418,13 @@ fn has(set: &ByteSet, text: &[u8]) -> bool {
 
 fn is_utf8(text: &[u8]) -> bool {
     str::from_utf8(text).is_ok()
+}
+
+/// Changes `text` to lower case, each character by itself, as servers do: a sigma at the end of a word is one as any other. Bytes that are
+/// not UTF-8 stay.
+pub(crate) fn lowercase(text: &[u8]) -> Vec<u8> {
+    let lower = |valid: &str| String::from_iter(valid.chars().flat_map(char::to_lowercase));
+    text.utf8_chunks().flat_map(|chunk| [lower(chunk.valid()).as_bytes(), chunk.invalid()].concat()).collect()
 }
 
 /// Replaces each byte, which is read as a character of Latin-1, by the UTF-8 of this character.

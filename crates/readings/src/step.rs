@@ -97,7 +97,8 @@ described! {
         /// Sets the status of rejections by later steps, which is 400 at first. The status 0 closes the connection without an answer.
         Status(status: u16) => "rejects with the status {status} from here on";
 
-        /// Removes the bytes in `set` from the target.
+        /// Removes the bytes in `set` from the target. This step belongs before [`Step::Split`]: after it, the text is the path alone,
+        /// which would replace the whole target, so that [`Step::Sent`] and [`Step::Target`] would go on without the query.
         DropBytes(set: ByteSet) => "removes {}", bytes(set);
         /// Rejects the bytes in `set`.
         RejectBytes(set: ByteSet) => "rejects {}", bytes(set);
@@ -247,7 +248,7 @@ described! {
             if escaped { ", also with `%2e`" } else { "" },
             if clean { ", and the slash at the end" } else { "" },
             if reject_above { ", and rejects `..` above the root" } else { "" };
-        /// Changes the path to lower case, by Unicode, and replaces invalid UTF-8 by U+FFFD.
+        /// Changes the path to lower case, each character by itself, by Unicode, and replaces invalid UTF-8 by U+FFFD.
         Lowercase => "changes to lower case";
 
         /// Rejects escapes of the bytes in `set` in the query.

@@ -285,6 +285,32 @@ fn defaults_agree_on_all_that_strict_accepts() {
 }
 
 #[test]
+fn bytes_that_are_not_utf8_are_not_alike() {
+    let different: [(&[u8], &[u8]); 5] = [
+        (b"/%FF", b"/%FE"),
+        (b"/\xff", "/\u{fffd}".as_bytes()),
+        (b"/a\xc3", b"/a\xe4"),
+        (b"/\xff\xef\xbf\xbd", b"/\xef\xbf\xbd\xff"),
+        (b"/%25FF", b"/%FF"),
+    ];
+    for (one, other) in different {
+        assert_eq!(agreement(one, other), Agreement::Different, "{one:?} {other:?}");
+    }
+    assert_eq!(agreement(b"/A%FFB.", b"/a\xffb/"), Agreement::Spelling);
+    assert!(is_ambiguous(b"/%FF%zz"));
+}
+
+/// Checks that case is compared as servers change it. `ToLower` of Go, with which Caddy does, has no rule for the end of a word.
+#[test]
+fn a_sigma_at_the_end_of_a_word_is_one_as_any_other() {
+    assert_eq!(agreement("/ΑΣ".as_bytes(), "/ασ".as_bytes()), Agreement::Spelling);
+    assert_eq!(agreement("/ΑΣ".as_bytes(), "/ας".as_bytes()), Agreement::Different);
+    let caddy = find("caddy-2.6").expect("a reading");
+    assert_eq!(caddy.read("/ΑΣ").route(), Some("/ασ".as_bytes()));
+    assert!(!is_ambiguous(b"/%CE%91%CE%A3"));
+}
+
+#[test]
 fn chains_read_any_target() {
     targets(|target| {
         for front in READINGS {

@@ -155,7 +155,9 @@ impl Reader {
         if let Shape::Columns(columns) = &self.log.layout.shape {
             place.reserved = columns.reserved;
         }
-        place.may_be_empty = !matches!(holds, Holds::Request | Holds::Target | Holds::Stem);
+        // A value that a blank would end has no quotes around it, or is a word in them: without text, its field would be missing.
+        place.may_be_empty =
+            !fence.contains(b' ') && !matches!(holds, Holds::Request | Holds::Target | Holds::Stem);
         let mut buffer = Vec::new();
         let value = match place.value(record, &mut buffer) {
             Ok(value) if known.contains(value) => return Ok(None),

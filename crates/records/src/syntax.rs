@@ -162,7 +162,8 @@ impl Syntax {
         }
     }
 
-    /// Reports whether a record depends on earlier records: on a header, or on the parts of a line before the last one.
+    /// Reports whether a record can depend on earlier records: on the header of a log, or on the start of its line, because the
+    /// loggers of Kubernetes and Docker write a long line as several records.
     pub fn is_sequential(&self) -> bool {
         match &self.0 {
             Kind::Log(reader) => reader.has_header(),

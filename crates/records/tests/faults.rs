@@ -529,6 +529,40 @@ fn no_new_value_begins_another_kind_of_line() {
     }
 }
 
+/// A value without quotes around it that were removed would shift the fields after it. One in quotes can be empty.
+#[test]
+fn a_word_is_not_emptied() {
+    let alb = concat!(
+        r#"https t app/lb/50 192.0.2.1:1 10.0.0.1:80 0.1 0.1 0.1 200 200 0 57 "GET /b HTTP/1.1" "curl" ECDHE TLSv1.2 arn:aws:x "#,
+        r#""Root=1" "www.example.com" "arn:aws:y" 1 t "redirect" "/a" "-" "10.0.0.1:80" "200" "-" "-" TID"#
+    );
+    let s3 = "owner bucket [06/Feb/2019:00:00:38 +0000] 192.0.2.3 arn ID REST.GET.OBJECT /a \"GET /b HTTP/1.1\" 200 - 7 7 7 7 \"/a\" \"c\"";
+    let json = r#"{"request_uri":"/b","http_referer":"/a"}"#;
+    let combined = format!("{DATE} \"GET /b HTTP/1.1\" 200 1 \"/a\" \"x\"");
+    for (log, field, lines, can_be) in [
+        ("vhost_combined", "host", format!("/a {combined}"), false),
+        ("accesslog:lighttpd", "host", combined.replace("- -", "/a -"), false),
+        ("s3", "key", s3.to_owned(), false),
+        ("alb", "redirect", alb.to_owned(), false),
+        ("w3c", "referer", "#Fields: cs(Referer) time\n/a 10:00".to_owned(), false),
+        ("iis", "referer", "#Fields: time cs(Referer)\n10:00 /a".to_owned(), false),
+        ("cdx", "redirect", " CDX a r\n/b /a".to_owned(), false),
+        ("w3c", "referer", "#Fields: cs(Referer) time\n\"/a\" 10:00".to_owned(), true),
+        ("cloudfront", "referer", "#Fields: cs(Referer) time\n/a\t10:00".to_owned(), true),
+        ("json", "referer", json.to_owned(), true),
+        ("s3", "referer", s3.to_owned(), true),
+        ("combined", "referer", combined.clone(), true),
+    ] {
+        let (mut syntax, mut places) = (syntax(log, &[field]), Vec::new());
+        lines.lines().for_each(|line| syntax.find(line.as_bytes(), &mut places).unwrap());
+        let record = lines.lines().last().unwrap().as_bytes();
+        assert_eq!(places[0].raw(record), b"/a", "{log}: {lines}");
+        assert_eq!(places[0].may_be_empty, can_be, "{log}: {lines}");
+        let wanted = if can_be { Ok(()) } else { Err(0) };
+        assert_eq!(places[0].write(record, b"", &mut Vec::new()), wanted, "{log}: {lines}");
+    }
+}
+
 #[test]
 fn alb_has_a_redirect() {
     let line = r#"https 2018-07-02T22:23:00.186641 app/lb/50 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 57 "GET https://www.example.com:443/%5A HTTP/1.1" "curl/7.46.0" ECDHE TLSv1.2 arn:aws:x "Root=1" "www.example.com" "arn:aws:y" 1 2018-07-02T22:22:48.364000 "authenticate,redirect" "https://example.com:80/%5A" "-" "10.0.0.1:80" "200" "-" "-" TID"#;

@@ -1,5 +1,6 @@
 // Compares all modules with the engine's own functions: encodeURIComponent and the like, and URLSearchParams.
 import assert from 'node:assert/strict';
+import { constants } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 
@@ -140,9 +141,30 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm', 'simdpct.small.wasm'
       assert.equal(encode('cafe%g', { set: hexadecimal }), 'cafe%25%67');
       assert.equal(encode('a+b/c', { set: defineSet({ base: 'ecma-uri-component', add: '/', remove: 'b' }) }), 'a%2B%62/c');
       assert.equal(decode('%61%2Fb%0a', { keep: defineSet({ add: '/\r\n' }) }), 'a%2Fb%0a');
-      assert.throws(() => defineSet({ add: 'é' }), RangeError);
+      for (const add of ['é', '\ud800', 'a\udc00']) assert.throws(() => defineSet({ add }), RangeError);
       assert.throws(() => encode('a', { set: 'no-such-set' }), RangeError);
       assert.throws(() => main.encode('a', { set: hexadecimal }), RangeError, 'a set of another instance');
+    });
+
+    test('options are no string, which would have no effect', () => {
+      const { encodeUrl = encode, decodeUrl = decode } = codec;
+      const functions = [encode, decode, codec.decodeForm, codec.decodeUntilStable ?? decode, encodeUrl, decodeUrl];
+      for (const length of [1, 2000]) {
+        const text = 'a b/c'.repeat(length);
+        for (const name of ['rfc3986-path', '']) for (const operation of functions) assert.throws(() => operation(text, name), TypeError);
+      }
+      for (const operation of [codec.encodeList, codec.decodeList]) assert.throws(() => operation(['a b/c'], 'rfc3986-path'), TypeError);
+      for (const operation of [codec.encodeStream, codec.decodeStream, defineSet]) assert.throws(() => operation('none'), TypeError);
+      for (const operation of functions.filter((operation) => operation !== codec.decodeUntilStable)) {
+        assert.deepEqual(['a%20b', 'c'].map(operation), ['a%20b', 'c'].map((text) => operation(text)), operation.name);
+      }
+    });
+
+    test('a result that is too long for a string is a RangeError', (context) => {
+      // Nobody writes to this buffer either. It throws the error that a result of its length would.
+      const huge = Buffer.alloc(constants.MAX_STRING_LENGTH + 1), { toString } = Buffer.prototype;
+      context.mock.method(Buffer.prototype, 'toString', () => toString.call(huge, 'latin1'));
+      for (const operation of [encode, decode]) assert.throws(() => operation('%41 é'.repeat(1000)), RangeError);
     });
 
     test('errors say where', () => {

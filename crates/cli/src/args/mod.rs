@@ -109,7 +109,7 @@ pub enum Command {
 mod tests {
     use std::collections::HashMap;
 
-    use clap::CommandFactory;
+    use clap::{CommandFactory, Parser};
 
     use super::Cli;
 
@@ -133,6 +133,62 @@ mod tests {
             }
         }
         assert!(known.len() > 80);
+    }
+
+    /// Clap does not ask for an option that conflicts with a given one. So an option that needs another must have the conflicts of
+    /// that one, too; otherwise it would be accepted without effect.
+    #[test]
+    fn an_option_that_needs_another_is_refused_without_it() {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut refused = 0;
+        let mut faults = Vec::new();
+        for verb in cli.get_subcommands().filter(|verb| verb.get_name() != "help") {
+            let error = |given: &[&str]| {
+                let args = ["pct", verb.get_name()].into_iter().chain(given.iter().copied());
+                Cli::try_parse_from(args).err().map(|error| error.to_string())
+            };
+            let needs = |error: &str| error.contains("required arguments were not provided");
+            let start = ["", "{host}", "--base=http://a/", "man"].into_iter();
+            let start: Vec<_> = start
+                .map(|arg| if arg.is_empty() { vec![] } else { vec![arg] })
+                .find(|start| error(start).is_none_or(|error| !needs(&error)))
+                .expect("arguments that are enough");
+            let options: Vec<_> = verb
+                .get_arguments()
+                .filter_map(|option| {
+                    let long = option.get_long().filter(|long| *long != "help")?;
+                    let values =
+                        ["", "=1", "=/", "=\"", "=host", "=path=/"].map(|value| format!("--{long}{value}"));
+                    let named = option
+                        .get_possible_values()
+                        .into_iter()
+                        .map(|value| format!("--{long}={}", value.get_name()));
+                    // A list of suffixes cannot be named so, and needs no other option.
+                    let spelled = values.into_iter().chain(named).find(|value| {
+                        let error = error(&[&*start, &[value]].concat());
+                        error.is_none_or(|error| needs(&error) || error.contains("cannot be used with"))
+                    })?;
+                    Some((long, spelled))
+                })
+                .collect();
+            for (long, spelled) in &options {
+                let Some(alone) = error(&[&*start, &[spelled]].concat()) else { continue };
+                refused += 1;
+                for (other, second) in options.iter().filter(|(other, _)| other != long) {
+                    let both = error(&[&*start, &[spelled, second]].concat());
+                    if both.is_none() && !alone.contains(&format!("--{other}")) {
+                        faults.push(format!(
+                            "{} {spelled} {second}: {}",
+                            verb.get_name(),
+                            alone.lines().nth(1).unwrap_or_default()
+                        ));
+                    }
+                }
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        assert!(refused > 100, "{refused}");
     }
 
     #[test]

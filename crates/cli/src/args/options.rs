@@ -1,7 +1,6 @@
 //! The options that several commands share. Each is defined once, with one meaning.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,7 +62,7 @@ pub struct Input {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = None)]
     pub files: Vec<PathBuf>,
 
-    /// Read STRING instead of files, as one record; may be given several times
+    /// Read the lines of STRING instead of files; may be given several times
     #[arg(
         short = 'e', long, value_name = "STRING", allow_hyphen_values = true,
         conflicts_with_all = ["files", "files_from", "files0_from"], help_heading = None
@@ -210,7 +209,10 @@ pub struct Places {
     /// the number of backslashes before it is even. A quote that is not closed makes the line unreadable, unless all fields
     /// that are asked for are before it. A client can shift such fields in logs whose server does not escape quotes; --log
     /// knows the servers.
-    #[arg(long, requires = "field", hide_short_help = true, conflicts_with_all = ["delimiter", "tsv"])]
+    #[arg(
+        long, requires = "field", hide_short_help = true,
+        conflicts_with_all = ["delimiter", "tsv", "csv", "jsonl", "logfmt", "html", "log"]
+    )]
     pub quoted: bool,
 
     /// Undo the escapes of this server in each value before it is read, such as `\x22` of nginx and `#22` of HAProxy
@@ -320,7 +322,10 @@ pub struct Written {
     /// field of a line, the first has its value, and the other is empty. The separator is escaped inside values. Several values of one
     /// key, such as the elements of an array, share a cell: blanks separate them, or commas if CHAR is `space`, and are escaped inside
     /// them.
-    #[arg(long, value_name = "CHAR", requires = "values", value_parser = join_delimiter, hide_short_help = true)]
+    #[arg(
+        long, value_name = "CHAR", requires = "values", value_parser = join_delimiter, hide_short_help = true,
+        conflicts_with = "into"
+    )]
     pub output_delimiter: Option<u8>,
 
     /// Write the new value next to the old one: in a new column, or as a new member of its object
@@ -343,14 +348,14 @@ pub struct Written {
     pub one_header: bool,
 
     /// With --in-place: replace nothing, and report how many lines of which files would change
-    #[arg(long, group = "preview", requires = "in_place", hide_short_help = true, conflicts_with = "diff")]
+    #[arg(long, group = "preview", requires = "in_place", hide_short_help = true, conflicts_with_all = ["diff", "output", "compress"])]
     pub dry_run: bool,
 
     /// With --in-place: replace nothing, and show the changes as a unified diff
     ///
     /// The diff is coloured on a terminal, unless NO_COLOR is set. For compressed files it shows the uncompressed
     /// text.
-    #[arg(long, group = "preview", requires = "in_place")]
+    #[arg(long, group = "preview", requires = "in_place", conflicts_with_all = ["output", "compress"])]
     pub diff: bool,
 
     /// With --dry-run or --diff: exit with 1 if a file would change
@@ -361,7 +366,8 @@ pub struct Written {
     #[arg(
         long, help_heading = INPUT, hide_short_help = true,
         conflicts_with_all = [
-            "null", "field", "log", "csv", "jsonl", "logfmt", "values", "on_rejected", "on_invalid_utf8", "rejects", "stats"
+            "null", "field", "quoted", "log", "csv", "jsonl", "logfmt", "values", "output_delimiter", "on_rejected", "on_invalid_utf8",
+            "rejects", "stats"
         ]
     )]
     pub raw: bool,
@@ -444,7 +450,8 @@ pub struct NoScheme {
 pub struct Controls {
     /// Write decoded control characters to a terminal as they are
     ///
-    /// Without this option, and if standard output is a terminal, the characters that `decode --printable` escapes are escaped.
+    /// Without this option, and if the output goes to a terminal, the characters that `decode --printable` escapes are escaped. In what
+    /// --diff shows on a terminal, they are written as `\x1b`.
     #[arg(long, hide_short_help = true, help_heading = WRITTEN)]
     pub show_controls: bool,
 }
@@ -452,9 +459,8 @@ pub struct Controls {
 impl Controls {
     /// Reports whether control characters must be escaped, because the output of a command with `args` goes to a terminal.
     pub fn are_escaped(&self, args: &Args) -> bool {
-        // A preview goes to standard output, but shows the text that would be written to a file.
-        let is_shown = args.destination().is_stdout() && args.output.in_place.is_none();
-        is_shown && !self.show_controls && std::io::stdout().is_terminal()
+        // A preview shows the text that would be written to a file, and escapes what it shows itself.
+        !self.show_controls && args.output.in_place.is_none() && args.destination().is_terminal()
     }
 }
 
@@ -463,13 +469,14 @@ impl Controls {
 pub struct CharsetArg {
     /// The charset of escaped bytes, instead of UTF-8; `auto` and `auto:LABEL` decide for each value
     ///
-    /// All other text is UTF-8, also the host of a URL, but a form that `form` reads is in the charset as a whole. Labels mean what they
-    /// mean to browsers, so `iso-8859-1`, `latin1` and `us-ascii` are windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
+    /// All other text is UTF-8, also the host of a URL, but a form that `form` reads is in the charset as a whole, and so is a run of
+    /// bytes above 0x7F that is not UTF-8. Labels mean what they mean to browsers, so `iso-8859-1`, `latin1` and `us-ascii` are
+    /// windows-1252; `iso-8859-1-strict` and `us-ascii-strict` are exact.
     ///
     /// `encode` writes a character that the charset lacks in the way of browsers: %26%23, its number, %3B. Input bytes that are invalid
     /// UTF-8 are escaped unchanged.
     ///
-    /// When bytes are decoded, those that are invalid in the charset stay escaped, so `--charset utf-8` decodes only valid UTF-8. `auto`
+    /// When bytes are decoded, those that are invalid in the charset are written as escapes, so `--charset utf-8` decodes only valid UTF-8. `auto`
     /// decodes a value as UTF-8 if it is valid UTF-8, and otherwise as windows-1252; `auto:LABEL` names another charset for that. A value is
     /// a segment of the path, or a name or a value of the query or form; without --url, --path or --query of `decode`, it is the whole line,
     /// field or cell. Characters that --percent-u decodes are not converted. `split`, `get` and `top` need --decode for this option. In
@@ -546,7 +553,8 @@ pub struct Columns {
     /// The parts are url, scheme, authority, userinfo, user, password, host, port, path, query, fragment, query:NAME for the
     /// value of the first parameter of that name, query:NAME[] for all its values with blanks between them, and segment:N for a segment of the
     /// path, from 1, or from -1 backwards.
-    /// domain is the registrable domain of the host, suffix its public suffix, and subdomain the labels before the domain.
+    /// domain is the registrable domain of the host, suffix its public suffix, and subdomain the labels before the domain. `pct join` takes
+    /// none of url, query:NAME[], segment:N, domain, suffix and subdomain.
     #[arg(long, value_name = "PART,...", value_delimiter = ',', default_value = part::USUAL, value_parser = Part::find)]
     pub parts: Vec<Part>,
 }
@@ -708,7 +716,8 @@ impl Parts {
             return Err("--charset needs --decode: parts that are not decoded have no charset".to_owned());
         }
         let suffixes = Suffixes { list: self.suffix_list.clone(), icann: self.icann };
-        Ok(PartOptions { decode: self.decode, charset, suffixes, no_scheme: self.no_scheme.no_scheme })
+        let no_scheme = self.no_scheme.no_scheme;
+        Ok(PartOptions { decode: self.decode, charset, suffixes, no_scheme, ..PartOptions::default() })
     }
 }
 

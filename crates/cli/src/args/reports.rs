@@ -54,16 +54,17 @@ pub struct Top {
 ///
 /// The key of a line is what `pct normalize` writes for it, with the same --profile, or the parts that --by names. With --field, --csv,
 /// --jsonl, --logfmt or --log, it is the selected values; a record without any is kept. JSON values that are not strings are compared by
-/// their texts. Lines stay as they are. A line that the profile rejects, or longer than --max-record, is kept and counted on stderr;
-/// --rejects says where and why. A missing last line end is added. The result does not depend on the number of threads. With --in-place,
-/// each file has keys of its own. Keys beyond --memory go to temporary files, which takes about three times as long.
+/// their texts. Lines stay as they are. A line that the profile rejects, that has none of the parts, or is longer than --max-record, is
+/// kept and counted on stderr; --rejects says where and why. A missing last line end is added. The result does not depend on the number of
+/// threads. With --in-place, each file has keys of its own. Keys beyond --memory go to temporary files, which takes about three times
+/// as long.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/dedup.txt").trim_ascii_end(), mut_arg("html", |html| html.hide(true)))]
 pub struct Dedup {
     #[command(flatten)]
     pub profile: ProfileArg,
 
-    /// The key of a URL, with {PART} for each part, as in `pct top`; a missing part is empty
+    /// The key of a URL, with {PART} for each part, as in `pct top`; a missing part is empty, and a URL without any is kept
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "profile", value_parser = template_of_key)]
     pub by: Option<Template>,
 
@@ -271,7 +272,7 @@ impl Dedup {
     pub fn conversion(&self) -> Result<Conversion, String> {
         if let Some(template) = &self.by {
             let no_scheme = self.profile.no_scheme.no_scheme;
-            let options = PartOptions { no_scheme, ..PartOptions::default() };
+            let options = PartOptions { no_scheme, needs_part: true, ..PartOptions::default() };
             let writer = PartsWriter::new(template.clone(), Layout::Key, options);
             return Ok(Conversion::of_urls(writer, Escapes::Copied));
         }

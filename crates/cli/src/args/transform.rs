@@ -68,7 +68,8 @@ pub struct Encode {
 /// A "%" that is not followed by two hexadecimal digits stays as it is, unless --strict is given.
 ///
 /// The steps run in this order, whatever the order of the options: --unescape; escapes, with --percent-u, --times and
-/// --until-stable; --charset; --printable. The bytes of --keep, and line ends, stay escaped in each step.
+/// --until-stable; --charset; --printable. The bytes of --keep stay escaped in each step, and so do line ends,
+/// except in cells of CSV and in JSON.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/decode.txt").trim_ascii_end())]
 pub struct Decode {
@@ -147,7 +148,7 @@ pub struct Normalize {
     pub profile: ProfileArg,
 
     /// List the values of --profile or --reading, with descriptions
-    #[arg(long, conflicts_with_all = ["profile", "files", "expression", "dialect"])]
+    #[arg(long, conflicts_with_all = ["profile", "hash", "files", "expression", "dialect"])]
     pub list: bool,
 
     /// Write the fingerprint of the canonical form instead of the form, in hexadecimal digits

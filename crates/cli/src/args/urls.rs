@@ -14,7 +14,7 @@ use crate::common::format::OutputFormat;
 use crate::convert::{Conversion, Escapes};
 use crate::url::form::{FromForm, ToForm};
 use crate::url::join;
-use crate::url::part::{Part, Template};
+use crate::url::part::{self, Part, Template};
 use crate::url::refer::{self, ToIri, ToUri};
 use crate::url::row::Style;
 use crate::url::split::{Layout, PartsWriter};
@@ -22,12 +22,12 @@ use crate::url::split::{Layout, PartsWriter};
 /// Split URLs into their parts, before anything is decoded (RFC 3986, sections 2.4 and 3)
 ///
 /// Each URL becomes a row of TSV or CSV, or an object of JSON. Every input can be split, and `pct join` restores every URL
-/// that it accepts; line ends and NUL stay escaped after TSV and CSV, and tabs after TSV. The parts are written unchanged;
-/// --decode decodes each once.
+/// that it accepts; line ends and NUL stay escaped after TSV and CSV, and tabs and a part of two quotes after TSV. The parts are
+/// written unchanged; --decode decodes each once.
 ///
 /// In TSV and CSV, a missing part is an empty cell, and an empty part is "": `http://a/` has no query, `http://a/?`
 /// has an empty one. In JSON, a missing part has no member. Line ends and NUL in a cell are escaped, and tabs in TSV.
-/// There is no header.
+/// Other quotes in TSV are data, so `--tsv --field N` reads its cells, and --tsv with --column does not. There is no header.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/split.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Split {
@@ -163,7 +163,7 @@ pub struct Form {
     pub from: FromArg,
 
     /// Write every line end in a name or value as %0D%0A, as browsers do
-    #[arg(long, requires = "from", hide_short_help = true)]
+    #[arg(long, requires = "from", conflicts_with = "format", hide_short_help = true)]
     pub crlf: bool,
 
     #[command(flatten)]
@@ -236,6 +236,10 @@ impl Join {
             self.args.written.on_rejected.get_or_insert(Policy::Fail);
         }
         let style = self.from.from.unwrap_or(Style::Tsv);
+        let is_usual = part::USUAL.split(',').map(Part::find).eq(parts.iter().cloned().map(Ok));
+        if style == Style::Jsonl && !is_usual {
+            return Err("--parts names the cells of TSV and CSV; the members of JSON have names".to_owned());
+        }
         let join = join::Join { fields: parts.clone(), style, fixed, encode: self.encode };
         Ok(Conversion::of_urls(join, if self.encode { Escapes::Data } else { Escapes::Copied }))
     }

@@ -54,12 +54,7 @@ const TOP: usize = 16;
 /// Runs `pct audit`.
 pub fn audit(request: &Request) -> Result<Outcome, Failure> {
     let mut audit = Audit { report: Report::new(), byte_counts: [0; 256], request, file: String::new() };
-    let scan = |audit: &mut Audit<'_>, input: &mut Input, window: &mut Buffer| {
-        let result = audit.scan(input, window);
-        audit.report.bytes += input.offset;
-        result
-    };
-    run(request, &mut audit, scan, |audit| match request.json {
+    run(request, &mut audit, Audit::scan, |audit| match request.json {
         true => pretty_json(audit.report()),
         false => audit.report().text(request.end == b'\0'),
     })
@@ -88,15 +83,25 @@ pub(super) fn run<A>(
 }
 
 /// Reads `input` through `window`, which already has the first `len` bytes of the input. `scan` gets the bytes in the
-/// window, and true if the input ends with them. `scan` returns the number of bytes that it no longer needs.
+/// window, and true if the input ends with them. `scan` returns the number of bytes that it no longer needs. After an
+/// error, `scan` gets only whole lines, which end in `end`, because the error may have cut the last one.
 pub(super) fn read_through(
     input: &mut Input,
     window: &mut Buffer,
     mut len: usize,
+    end: u8,
     mut scan: impl FnMut(&[u8], bool) -> usize,
 ) -> Result<(), Failure> {
     loop {
-        let read = input.read(&mut window[len..])?;
+        let read = match input.read(&mut window[len..]) {
+            Ok(read) => read,
+            Err(error) => {
+                if let Some(last) = memchr::memrchr(end, &window[..len]) {
+                    scan(&window[..=last], true);
+                }
+                return Err(error);
+            }
+        };
         len += read;
         let done = scan(&window[..len], read == 0);
         if read == 0 {
@@ -259,14 +264,16 @@ impl Audit<'_> {
         let mut state = State::new(self.request.end, wanted, false, Dialect::Rfc3986);
         // The number of bytes of the window that have been scanned.
         let mut seen = 0;
-        read_through(input, window, 0, |bytes, is_last| {
+        let result = read_through(input, window, 0, self.request.end, |bytes, is_last| {
             let ready = if is_last { bytes.len() } else { ready(bytes, seen, SHOWN_AFTER) };
             Scan { observer: self, state: &mut state }.window(bytes, seen, ready, is_last);
             let done = ready.saturating_sub(BEHIND);
             state.advance(done);
             seen = ready - done;
             done
-        })
+        });
+        self.report.bytes += state.line_start;
+        result
     }
 
     /// Returns the report with the byte values that are escaped at least once, the most frequent ones first.

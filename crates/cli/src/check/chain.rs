@@ -163,7 +163,7 @@ impl Audit<'_> {
         }
         // The first `seen` bytes of the window have no line end. `too_long` means that the start of the line has left the window.
         let (mut seen, mut too_long) = (0, false);
-        read_through(input, window, len, |bytes, is_last| {
+        read_through(input, window, len, end, |bytes, is_last| {
             let mut from = 0;
             for at in memchr_iter(end, &bytes[seen..]).map(|at| seen + at) {
                 self.record(if too_long { b"" } else { &bytes[from..at] });

@@ -132,7 +132,7 @@ pub struct State {
     /// The offset of the window in the file.
     pub base: u64,
     /// The offset of the current line in the file.
-    line_start: u64,
+    pub(super) line_start: u64,
     /// The set of the kinds that were found in the current line, as a bit mask.
     kinds: u16,
     /// The number of escapes in the current line.

@@ -58,19 +58,20 @@ fn takes_hyphens(option: &str) -> bool {
 
 fn dispatch(command: Command) -> Result<Outcome, Failure> {
     info::check_forced_tier()?;
-    let convert = |args: &Args, conversion: Result<Conversion, String>| {
-        plan::convert(args, &conversion.map_err(Failure::Usage)?)
+    let show = |args: &Args, conversion: Result<Conversion, String>, shows_controls| {
+        plan::convert(args, &conversion.map_err(Failure::Usage)?, shows_controls)
     };
+    let convert = |args: &Args, conversion| show(args, conversion, false);
     match command {
         Command::Encode(encode) => {
             let conversion = encode.conversion();
             convert(&encode.args(), conversion)
         }
-        Command::Decode(decode) => convert(&decode.args, decode.conversion()),
+        Command::Decode(decode) => show(&decode.args, decode.conversion(), decode.controls.show_controls),
         Command::Normalize(normalize) if normalize.list => tables::write_profiles(),
         Command::Normalize(normalize) => convert(&normalize.args, normalize.conversion()),
-        Command::Split(split) => convert(&split.args, split.conversion()),
-        Command::Get(get) => convert(&get.args, get.conversion()),
+        Command::Split(split) => show(&split.args, split.conversion(), split.controls.show_controls),
+        Command::Get(get) => show(&get.args, get.conversion(), get.controls.show_controls),
         Command::Join(mut join) => {
             let conversion = join.conversion();
             convert(&join.args, conversion)
@@ -79,7 +80,7 @@ fn dispatch(command: Command) -> Result<Outcome, Failure> {
         Command::Resolve(resolve) => convert(&resolve.args, resolve.conversion()),
         Command::Iri(iri) => convert(&iri.args, iri.conversion()),
         Command::Uri(uri) => convert(&uri.args, uri.conversion()),
-        Command::Form(form) => convert(&form.args, form.conversion()),
+        Command::Form(form) => show(&form.args, form.conversion(), form.controls.show_controls),
         Command::Top(top) => plan::top(top),
         Command::Dedup(dedup) => plan::dedup(dedup),
         Command::Check(check) => plan::check(check),

@@ -199,6 +199,7 @@ impl ValueHandler {
         }
         let from = out.len();
         let mut action = self.judge(value, out, record, report, place);
+        report.stats.emptied += u64::from(action == Action::Empty);
         let is_null = action == Action::Null;
         if action == Action::Empty || (is_null && !can_be_null) {
             out.extend_from_slice(self.empty);

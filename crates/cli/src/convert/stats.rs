@@ -32,6 +32,8 @@ pub struct Stats {
     pub layers: u64,
     /// Whether any record could contain values. This field and those after it are not printed.
     pub searched: bool,
+    /// The number of values that the policy `empty` replaced.
+    pub emptied: u64,
     /// The number of unreadable records that the summary on stderr leaves out.
     pub mentioned: u64,
     /// The number of records that already had the key given by `--into`.
@@ -90,6 +92,7 @@ impl Stats {
         }
         self.layers = layers;
         self.searched |= other.searched;
+        self.emptied += other.emptied;
         self.mentioned += other.mentioned;
         self.clashes += other.clashes;
         self.partial += other.partial;

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use super::compression::{Format, Traits};
@@ -46,6 +46,17 @@ impl Destination {
     /// Reports whether the output is standard output.
     pub fn is_stdout(&self) -> bool {
         matches!(self.place, Writes::Stdout { .. })
+    }
+
+    /// Reports whether the output is written to a terminal.
+    pub fn is_terminal(&self) -> bool {
+        match &self.place {
+            Writes::Stdout { .. } => io::stdout().is_terminal(),
+            Writes::File { path, .. } => {
+                streams::of_path(path).ok().flatten().is_some_and(|file| file.is_terminal())
+            }
+            Writes::Nothing | Writes::InPlace { .. } => false,
+        }
     }
 
     /// Returns the compression format and level of standard output or of the output file. Returns `None` if the

@@ -19,6 +19,7 @@ use crate::common::shown::shown;
 use crate::convert::{Conversion, Unit};
 use crate::io::output;
 use crate::print::findings::Findings;
+use crate::print::preview;
 use crate::run::job::{Job, Results, Spec};
 use crate::run::pump::Threads;
 use crate::run::{self, OutputOptions};
@@ -26,13 +27,17 @@ use crate::run::{self, OutputOptions};
 /// The memory for keys if the user gave no limit, in MiB.
 const KEYS: u32 = 1024;
 
-/// Converts the values of the inputs by `conversion`.
-pub fn convert(args: &Args, conversion: &Conversion) -> Result<Outcome, Failure> {
+/// Converts the values of the inputs by `conversion`. If `shows_controls`, a preview on a terminal has control characters as they are.
+pub fn convert(args: &Args, conversion: &Conversion, shows_controls: bool) -> Result<Outcome, Failure> {
     conflicts::check(args, Some(conversion)).map_err(Failure::Usage)?;
     let (records, threads) = (args.records(), Threads(args.places.jobs));
     let (sources, destination) = (args.input.sources(records), args.destination());
     mention_format(args);
-    let preview = args.written.has_preview().then(|| (args.written.diff, output::has_colours()));
+    let preview = args.written.has_preview().then(|| preview::Form {
+        is_diff: args.written.diff,
+        has_colours: output::has_colours(),
+        is_escaped: !shows_controls && std::io::stdout().is_terminal(),
+    });
     let options = OutputOptions {
         rejects: args.output.rejects.clone(),
         has_rejects: true,

@@ -4,11 +4,12 @@
 //! the input. Memory is bounded: a long block of changed lines is cut into several hunks, and lines that are too long
 //! for memory are in temporary files.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::Path;
 
 use crate::common::error::{Failure, warn};
-use crate::common::shown::{counted, shown};
+use crate::common::shown::{append_line, counted, is_harmful, shown};
 use crate::io::output::Output;
 use crate::io::temporary::SpooledBytes;
 
@@ -39,11 +40,20 @@ pub fn mark(mark: u8, bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// The form of a preview.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Form {
+    /// Whether the preview is a unified diff, and not the number of lines that would change.
+    pub is_diff: bool,
+    pub has_colours: bool,
+    /// Whether control characters are escaped, because a terminal shows the preview.
+    pub is_escaped: bool,
+}
+
 /// The previews of files, one after the other.
 #[derive(Default)]
 pub struct Preview {
-    /// Whether the preview is a unified diff, and not the number of lines that would change.
-    is_diff: bool,
+    form: Form,
     /// The number of files so far (`files`), and of those that would change (`changed`).
     files: u64,
     changed: u64,
@@ -51,7 +61,6 @@ pub struct Preview {
     name: String,
     /// The name of the file as the header of a diff has it.
     header: String,
-    has_colours: bool,
     /// The numbers, from 1, of the next line in the old file and in the new one.
     next: [u64; 2],
     /// The lines of the next hunk so far, with their marks. Until a line has changed, they are the context of the hunk.
@@ -71,15 +80,15 @@ pub struct Preview {
 
 impl Preview {
     /// Creates a preview without files.
-    pub fn new(is_diff: bool, has_colours: bool) -> Preview {
-        Preview { is_diff, has_colours, next: [1; 2], ..Preview::default() }
+    pub fn new(form: Form) -> Preview {
+        Preview { form, next: [1; 2], ..Preview::default() }
     }
 
     /// Starts with the file at `path`.
     pub fn file(&mut self, path: &Path) {
         let (name, header) = (shown(path), header(path));
-        let Preview { is_diff, files, changed, has_colours, .. } = *self;
-        *self = Preview { files, changed, name, header, ..Preview::new(is_diff, has_colours) };
+        let Preview { form, files, changed, .. } = *self;
+        *self = Preview { files, changed, name, header, ..Preview::new(form) };
     }
 
     /// Sets the byte order mark of the file. The lines that `push` gets do not contain it.
@@ -102,7 +111,7 @@ impl Preview {
                 COMES => self.come += 1,
                 _ => {}
             }
-            if self.is_diff {
+            if self.form.is_diff {
                 let is_first = self.next[usize::from(line[0] == COMES)] == 1;
                 if is_first && !self.prefix.is_empty() {
                     let line = [&line[..1], self.prefix, &line[1..]].concat();
@@ -186,6 +195,7 @@ impl Preview {
                 if row[0] == STAYS {
                     text.append(&mut added);
                 }
+                let line = &self.visible(line);
                 let out = if row[0] == COMES { &mut added } else { &mut text };
                 match row[0] {
                     COMES => self.paint("32", line, out),
@@ -218,7 +228,7 @@ impl Preview {
         self.close(true, output)?;
         let (old_lines, new_lines) = (old.lines(), new.lines());
         (self.gone, self.come) = (self.gone + old_lines, self.come + new_lines);
-        if self.is_diff {
+        if self.form.is_diff {
             let mut text = Vec::new();
             self.write_headers([(self.next[0], old_lines), (self.next[1], new_lines)], &mut text);
             output.write(&text)?;
@@ -229,7 +239,7 @@ impl Preview {
                         if std::mem::replace(&mut is_start, line.ends_with(b"\n")) {
                             output.write(&[mark])?;
                         }
-                        output.write(line)?;
+                        output.write(&self.visible(line))?;
                     }
                     Ok(())
                 })?;
@@ -258,9 +268,21 @@ impl Preview {
         self.paint("36", format!("@@ -{old} +{new} @@\n").as_bytes(), out);
     }
 
+    /// Returns `line` as the preview shows it. Only the diff that a terminal shows has escapes, because `patch` needs the
+    /// exact lines. They are not percent-escapes, so that the old line and the new one differ.
+    fn visible<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        if !self.form.is_escaped {
+            return line.into();
+        }
+        let text = line.strip_suffix(b"\n").map_or(line, |text| text.strip_suffix(b"\r").unwrap_or(text));
+        let mut visible = String::new();
+        append_line(text, |character| is_harmful(character) && character != '\t', &mut visible);
+        [visible.as_bytes(), &line[text.len()..]].concat().into()
+    }
+
     /// Appends `line`, which ends in a line feed, in `colour` if the preview has colours.
     fn paint(&self, colour: &str, line: &[u8], out: &mut Vec<u8>) {
-        if !self.has_colours {
+        if !self.form.has_colours {
             out.extend_from_slice(line);
             return;
         }
@@ -275,7 +297,7 @@ impl Preview {
         let lines = self.gone.max(self.come);
         self.files += 1;
         self.changed += u64::from(lines > 0);
-        if lines > 0 && !self.is_diff {
+        if lines > 0 && !self.form.is_diff {
             output.write(format!("{}: {} would change\n", self.name, counted(lines, "line")).as_bytes())?;
         }
         Ok(())
@@ -288,7 +310,7 @@ impl Preview {
 
     /// Prints to stderr how many of the files would change, unless the changes are shown.
     pub fn print_total(&self) {
-        if !self.is_diff {
+        if !self.form.is_diff {
             let files = counted(self.files, "file");
             warn(format_args!("{} of {files} would change; nothing was written", self.changed));
         }

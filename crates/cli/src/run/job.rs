@@ -515,7 +515,7 @@ impl Job {
             Task::Check(check) => {
                 let record = Record { chunk: start, start: 0, stop: start.len(), end: self.records.end() };
                 check.unreadable(record, &Refusal { offset: 0, reason: reason.clone() }, report);
-                check.name_values(0, report.findings.len(), report, |_| ("", String::new()));
+                check.name_values(0, report.findings.len(), report, |_| None);
                 report.stats.records += 1;
                 return OversizedAction::Pass;
             }

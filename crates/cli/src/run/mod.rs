@@ -32,7 +32,7 @@ use crate::io::names::Sources;
 use crate::io::output::Output;
 use crate::print::findings::{Findings, Next};
 use crate::print::keys::{Counts, Distinct, Frame, Identity, Top};
-use crate::print::preview::Preview;
+use crate::print::preview::{self, Preview};
 use crate::print::{Print, Sink, open_rejects};
 use crate::select::Selector;
 use crate::select::task::Task;
@@ -58,8 +58,8 @@ pub struct OutputOptions {
     pub has_rejects: bool,
     /// The format of the statistics that are printed at the end of the run; `None` if they are not printed.
     pub stats: Option<OutputFormat>,
-    /// Whether the preview that replaces the output is a diff, and whether it has colours; `None` without a preview.
-    pub preview: Option<(bool, bool)>,
+    /// The form of the preview that replaces the output, if there is one.
+    pub preview: Option<preview::Form>,
     /// Whether the exit code says that a file would change.
     pub exit_code: bool,
 }
@@ -128,7 +128,7 @@ pub fn convert(
     threads: Threads,
 ) -> Result<Outcome, Failure> {
     let mut print = match options.preview {
-        Some((is_diff, has_colours)) => Print::Preview(Box::new(Preview::new(is_diff, has_colours))),
+        Some(form) => Print::Preview(Box::new(Preview::new(form))),
         None => Print::Result,
     };
     let (result, stats) = run((sources, destination), job, options, threads, &mut print)?;
@@ -340,14 +340,15 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     let policies = treatment.policies;
     let is_dropped = policies.rejected == Policy::Drop;
     let others = if is_dropped { stats.rejected + stats.unreadable } else { 0 };
-    let faults = match (policies.malformed, policies.not_text) {
-        (Policy::Drop, Policy::Drop) => [
-            "record has a malformed escape or invalid bytes",
-            "records have a malformed escape or invalid bytes",
-        ],
-        (Policy::Drop, _) => ["record has a malformed escape", "records have a malformed escape"],
-        _ => ["record has invalid bytes", "records have invalid bytes"],
+    let faults = |noun: &str, policy: Policy| {
+        let fault = match [policies.malformed, policies.not_text].map(|other| other == policy) {
+            [true, true] => "a malformed escape or invalid bytes",
+            [true, false] => "a malformed escape",
+            _ => "invalid bytes",
+        };
+        [format!("{noun} has {fault}"), format!("{noun}s have {fault}")]
     };
+    let (dropped, emptied) = (faults("record", Policy::Drop), faults("value", Policy::Empty));
     let [values, mut records] = [treatment.value_policies().rejected, policies.rejected]
         .map(|policy| if job.is_keyed() { Policy::Keep } else { policy });
     if records == Policy::Keep && !job.writes_records() && !selector.is_unescaped_line() {
@@ -364,7 +365,8 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
         policy => policy,
     };
     for (count, policy, what) in [
-        (stats.dropped.saturating_sub(others), Policy::Drop, faults),
+        (stats.dropped.saturating_sub(others), Policy::Drop, dropped.each_ref().map(String::as_str)),
+        (stats.emptied, Policy::Empty, emptied.each_ref().map(String::as_str)),
         (stats.rejected, values, REJECTED),
         (unreadable, records, UNREADABLE),
         (stats.partial, records, values_unreadable),
@@ -380,6 +382,11 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
             Policy::Keep if job.only_changed => LEFT_OUT,
             Policy::Keep => ["stays unchanged", "stay unchanged"],
             Policy::Drop => LEFT_OUT,
+            _ if what != UNREADABLE && treatment.empty == b"-" => ["\"-\" is written instead"; 2],
+            _ if what != UNREADABLE && job.writes_records() && selector.is_json_log() => {
+                ["nothing or \"-\" is written instead"; 2]
+            }
+            Policy::Empty if treatment.empty.is_empty() => ["nothing is written instead"; 2],
             _ => ["nothing is written instead, or null in JSON"; 2],
         };
         warn_count(count, what, outcome, options);

@@ -252,10 +252,10 @@ impl Selector {
     }
 
     /// Returns the type and name of value number `index`, such as `field` and `5.2`, `column` and `url`, or `key` and
-    /// `request.url`.
-    pub fn name(&self, index: usize) -> (&'static str, String) {
+    /// `request.url`; `None` if each record is one value.
+    pub fn name(&self, index: usize) -> Option<(&'static str, String)> {
         let noun = if self.is_html() { "attribute" } else { self.syntax.noun() };
-        (noun, self.names[index].clone())
+        (!self.is_unescaped_line()).then(|| (noun, self.names[index].clone()))
     }
 
     /// Returns the number of selected places.
@@ -290,6 +290,9 @@ impl Selector {
                  `jq -c '.[]'` for the elements of an array",
                 if count == 1 { " is unreadable" } else { "s are unreadable" }
             )];
+        }
+        if self.is_html() && !stats.searched && stats.bytes_in > 0 {
+            return vec!["no tag has an attribute with a URL".to_owned()];
         }
         if !stats.searched {
             return Vec::new();

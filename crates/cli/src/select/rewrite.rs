@@ -10,6 +10,7 @@ use crate::common::escape::to_text;
 use crate::common::reason::{Reason, Refusal};
 use crate::convert::policy::{Action, At, Record};
 use crate::convert::report::Report;
+use crate::convert::stats::Stats;
 
 /// A record to rewrite, with the task for its values, the output and the report.
 pub struct RewriteArgs<'p, 'e> {
@@ -197,7 +198,7 @@ impl Selector {
             place.origins(bytes, offsets);
             offsets.iter_mut().for_each(|offset| *offset += start);
         };
-        let changed = args.report.stats.changed;
+        let Stats { changed, emptied, .. } = args.report.stats;
         let action = args.task.value(at, value, new, record, args.report, origin);
         let is_null = action == Action::Null;
         if action != Action::Write && !is_null {
@@ -233,7 +234,7 @@ impl Selector {
             }),
         };
         if stays || !is_written {
-            args.report.stats.changed = changed;
+            (args.report.stats.changed, args.report.stats.emptied) = (changed, emptied);
         }
         if is_written {
             return Action::Write;

@@ -153,17 +153,16 @@ impl Check {
     }
 
     /// Sets the value of each finding from number `from` on. These are the findings in the record at `start`. `name`
-    /// returns the type and the name of a value.
+    /// returns the type and the name of a value, if it has a name.
     pub fn name_values(
         &mut self,
         start: usize,
         from: usize,
         report: &mut Report,
-        name: impl Fn(usize) -> (&'static str, String),
+        name: impl Fn(usize) -> Option<(&'static str, String)>,
     ) {
         for (finding, index) in report.findings.since(from).iter_mut().zip(self.found_in.drain(..)) {
-            let Some(index) = index else { continue };
-            let (kind, name) = name(index);
+            let Some((kind, name)) = index.and_then(&name) else { continue };
             finding.value = Some(Value { kind, name, at: finding.offset - start as i64 });
         }
     }

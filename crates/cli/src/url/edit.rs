@@ -179,13 +179,13 @@ fn decoded_name(parameter: &[u8]) -> Cow<'_, [u8]> {
 
 /// Returns the part called `name`, or an error message if it cannot be changed.
 fn find_part(name: &str) -> Result<Part, String> {
-    let part = Part::find(name)?;
-    if ORDER.contains(&part) || matches!(part, Part::Userinfo | Part::Parameter(_)) {
-        return Ok(part);
-    }
-    Err(format!(
-        "'{name}' cannot be changed; name scheme, userinfo, user, password, host, port, path, query, query:NAME or fragment"
-    ))
+    let can_change =
+        |part: &Part| ORDER.contains(part) || matches!(part, Part::Userinfo | Part::Parameter(_));
+    Part::find(name).ok().filter(can_change).ok_or_else(|| {
+        format!(
+            "'{name}' cannot be changed; name scheme, userinfo, user, password, host, port, path, query, query:NAME or fragment"
+        )
+    })
 }
 
 impl Edit {

@@ -83,6 +83,11 @@ impl Join {
         check(part, &value, self.encode)?;
         match part {
             Part::Url => return Err(refuse("'url' is a whole URL and not a part to join")),
+            Part::Parameter(_) if part.list().is_some() => {
+                return Err(refuse(format!(
+                    "'{part}' has several values and is not a part to join: give the query"
+                )));
+            }
             Part::Segment(_) => return Err(refuse("a segment is not a part to join: give the whole path")),
             Part::Domain | Part::Suffix | Part::Subdomain => {
                 return Err(refuse(format!("'{part}' is not a part to join: give the whole host")));

@@ -12,7 +12,7 @@ use super::row::{self, Style};
 use super::values::in_utf8;
 use crate::common::charset::Charset;
 use crate::common::fault::Handling;
-use crate::common::reason::{Refusal, not_utf8};
+use crate::common::reason::{Refusal, not_utf8, refuse};
 use crate::common::records::Records;
 use crate::common::{target, utf8};
 use crate::convert::{Convert, Value};
@@ -27,6 +27,8 @@ pub struct PartOptions {
     pub suffixes: Suffixes,
     /// Whether values like `example.com/a` begin with a host.
     pub no_scheme: bool,
+    /// Whether a URL that has none of the parts is rejected.
+    pub needs_part: bool,
 }
 
 /// Returns the host that `value`, a URL without a host, would have with `--no-scheme`, if that host has a dot. This is not
@@ -128,7 +130,7 @@ impl PartsWriter {
                 return Cow::Borrowed(raw);
             }
             let text = part.decoded(raw, keep, handling);
-            // The repair of malformed escapes decodes nothing.
+            // A text in which only malformed escapes were repaired does not count as decoded.
             *is_decoded |= matches!(text, Cow::Owned(_)) && *text != *handling.repaired(raw, b"%25");
             text
         };
@@ -154,7 +156,7 @@ impl PartsWriter {
     }
 
     /// Appends the parts of each line of `text`, in which no part needs escapes. Returns `None` if a part of a key can
-    /// have spellings that differ in more than the case of ASCII.
+    /// have spellings that differ in more than the case of ASCII, or if a URL is rejected.
     fn append_plain<const SHAPE: u8>(&self, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let Template { items, end } = &self.template;
         let start = out.len();
@@ -175,14 +177,16 @@ impl PartsWriter {
                 has_spellings: false,
             },
             hostless: None,
+            lacks_all: false,
         };
         visit_each_line(&folded, &mut lines);
-        let LineWriter { rows: Rows { out, mut len, has_spellings, .. }, hostless, .. } = lines;
+        let LineWriter { rows: Rows { out, mut len, has_spellings, .. }, hostless, lacks_all, .. } = lines;
         if text.last() != Some(&b'\n') && !text.is_empty() {
             len -= 1;
         }
         out.truncate(len);
-        if has_spellings || folds_all && may_have_spellings(&out[start..]) {
+        let is_rejected = lacks_all && self.options.needs_part;
+        if is_rejected || has_spellings || folds_all && may_have_spellings(&out[start..]) {
             return None;
         }
         self.tell_host(hostless);
@@ -229,7 +233,7 @@ impl Convert for PartsWriter {
         let url = self.split(value, handling, &mut keep, &mut buffers)?;
         let is_row = matches!(self.layout, Layout::Row(_));
         let is_plain = is_row && !self.options.decode && row::is_plain(value.bytes);
-        let start = out.len();
+        let (start, mut has_part) = (out.len(), false);
         // In a charset, the URL was decoded in part before it was split.
         let mut is_decoded = self.options.charset.is_some() && !url.input().ends_with(value.bytes);
         for Item { before, part } in &self.template.items {
@@ -238,6 +242,7 @@ impl Convert for PartsWriter {
                 Part::Url => Some(Cow::Borrowed(value.bytes)),
                 part => self.cell(part, &url, keep, handling, &mut is_decoded),
             };
+            has_part |= cell.is_some();
             match (self.layout, cell) {
                 (Layout::Row(Style::Jsonl), None) => {}
                 (Layout::Row(Style::Jsonl), Some(cell)) => {
@@ -257,6 +262,9 @@ impl Convert for PartsWriter {
                     out.extend_from_slice(&cell.unwrap_or_default());
                 }
             }
+        }
+        if self.options.needs_part && !has_part {
+            return Err(refuse("the URL has none of the parts of the key"));
         }
         if self.layout == Layout::Row(Style::Jsonl) {
             // An opening brace replaces the first comma.
@@ -446,12 +454,14 @@ struct LineWriter<'w, 't, 'o, const SHAPE: u8> {
     rows: Rows<'t, 'o>,
     /// The host that the first URL without one would have with `--no-scheme`, if a part depends on it.
     hostless: Option<&'t [u8]>,
+    /// Whether a URL has none of the parts. The usual parts include the path, which every URL has.
+    lacks_all: bool,
 }
 
 impl<'t, const SHAPE: u8> PartsVisitor<'t> for LineWriter<'_, 't, '_, SHAPE> {
     #[inline(always)]
     fn url(&mut self, url: Parts<'t>) {
-        let LineWriter { writer, items, end, most, rows, hostless } = self;
+        let LineWriter { writer, items, end, most, rows, hostless, lacks_all } = self;
         if writer.needs_host && url.host().is_none() && hostless.is_none() {
             *hostless = likely_host(url.input());
         }
@@ -472,11 +482,16 @@ impl<'t, const SHAPE: u8> PartsVisitor<'t> for LineWriter<'_, 't, '_, SHAPE> {
             rows.cell::<PIECE>(layout, f, &Part::Query, url.query());
             rows.cell::<PIECE>(layout, g, &Part::Fragment, url.fragment().map(Piece::raw));
         } else if SHAPE == HOST {
+            *lacks_all |= url.host().is_none();
             rows.part::<32>(url.host().map_or(b"", |host| host.raw()));
         } else {
+            let mut has_part = false;
             for (before, part) in items.iter() {
-                rows.cell::<PIECE>(layout, before, part, part.raw(&url, &writer.options.suffixes));
+                let raw = part.raw(&url, &writer.options.suffixes);
+                has_part |= raw.is_some();
+                rows.cell::<PIECE>(layout, before, part, raw);
             }
+            *lacks_all |= !has_part;
         }
         if layout == Layout::Row(Style::Jsonl) {
             // An opening brace replaces the first comma.

@@ -1,10 +1,11 @@
 //! Tests `pct audit`: its counts, its examples and its output formats.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Numbers, Run, command, ok, output, printed, run, run_in_chunks, tangle, tool};
+use crate::support::{Numbers, Run, command, file, ok, output, printed, run, run_in_chunks, tangle, tool};
 
 fn json(args: &[&str], input: &[u8]) -> Value {
     let mut all = vec!["audit", "--format", "json"];
@@ -113,6 +114,29 @@ fn digits_are_grouped_and_the_shortest_bar_is_seen() {
         let text = String::from_utf8(output(child, input.as_bytes(), usize::MAX).stdout).unwrap();
         assert!(text.starts_with("300,000 lines in 1 file, 1,200,001 bytes, the longest of 4\n"), "{text}");
         assert!(text.ends_with(&format!("<0.01% {shortest}\n")), "{text}");
+    }
+}
+
+/// What is read before an error counts, up to the last whole line.
+#[test]
+fn lines_before_an_error_count() {
+    let (_dir, path) = file("list.gz", "");
+    let name = path.to_str().unwrap();
+    ok(&["encode", "--keep", "%", "-o", name], "%41\n%42\n");
+    let whole = fs::read(&path).unwrap();
+    // The end of the data and the checksum are missing.
+    fs::write(&path, &whole[..whole.len() - 9]).unwrap();
+    for (args, wanted) in [
+        (
+            &["audit", name][..],
+            "2 lines in 1 file, 8 bytes, the longest of 3\n2 escapes, in 2 lines (100.00%)\n",
+        ),
+        (&["audit", "--chain", "strict,nginx-1.22", name], "strict -> nginx-1.22: 2 targets in 2 lines\n"),
+    ] {
+        let Run { out, err, code } = run(args, "");
+        let out = String::from_utf8(out).unwrap();
+        assert!(out.starts_with(wanted), "{out}");
+        assert!(err.contains("the gzip data end too early") && code == Some(2), "{err}");
     }
 }
 

@@ -162,6 +162,9 @@ fn what_is_nowhere_is_said() {
     assert!(said(&["--field", "9"], "a b\n").ends_with("pct: no line has field 9\n"));
     assert!(said(&["--jsonl", "--key", "u"], "{}\n").ends_with("pct: no line has a string at key 'u'\n"));
     assert!(said(&["--logfmt", "--key", "u"], "a=b\n").ends_with("pct: no line has the key 'u'\n"));
+    assert!(said(&["--html"], "<p>\n").ends_with("pct: no tag has an attribute with a URL\n"));
+    assert_eq!(said(&["--html"], ""), "pct: no findings in 0 tags (0 bytes)\n");
+    assert_eq!(run("decode --html", "<p>\n").err, "pct: no tag has an attribute with a URL\n");
     assert_eq!(said(&["--field", "9", "--quiet"], "a b\n"), "");
     let unknown = run("check --csv --column x", "a,b\n");
     assert_eq!(

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::support::{Run, assert_same, file, ok, output, run, run_in_chunks, tangle, tool};
 
 /// The names of the formats, which are also the names of their commands, and their file extensions.
@@ -124,6 +126,14 @@ fn must_fail(path: &Path, bytes: &[u8], what: &str) {
     for verb in ["check", "audit"] {
         assert_eq!(run(&[verb, name], "").code, Some(2), "{verb}");
     }
+    // Both count the whole lines before the error. A file whose start cannot be read has no report.
+    let report = run(&["audit", "--format", "json", name], "").out;
+    let report: Value = serde_json::from_slice(&report).unwrap_or_default();
+    let (lines, bytes) = (report["lines"].as_u64().unwrap_or(0), report["bytes"].as_u64().unwrap_or(0));
+    let said = run(&["check", name], "").err;
+    assert_eq!(said.lines().count() > 1, lines > 0, "{said}");
+    let counts = format!(" in {lines} lines ({bytes} bytes): ");
+    assert!(lines == 0 || said.contains(&counts), "{counts} {said}");
 }
 
 #[test]

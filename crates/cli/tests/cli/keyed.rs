@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
 
-use crate::support::{Numbers, assert_same, ok, refused, run, text};
+use crate::support::{Numbers, Run, assert_same, done_text, ok, refused, run, text};
 
 const URLS: &str =
     "http://b.com/1?u=x\nhttp://a.com/1\nhttp://www.b.com/2\n/none\nhttp://a.com/1\r\nhttp://c.co.uk";
@@ -234,6 +234,24 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     {
         assert!(json.err.contains(said), "{}", json.err);
     }
+    // A URL without any part of the key has no key. A key can have some parts, and empty text for the others.
+    let urls = "/a\n/b\nhttp://h/1\nhttp:///2\nhttp://H/3\nhttp:///4\n/c?q=1\n/d?q=1\n\n\n";
+    for jobs in ["-j1", "-j3"] {
+        for (by, kept, count) in [
+            ("{host}", "/a\n/b\nhttp://h/1\nhttp:///2\n/c?q=1\n/d?q=1\n\n\n", 6),
+            ("x{port}{query:q}", &urls.replace("/d?q=1\n", ""), 8),
+            ("{host}|{query:q[]}", "/a\n/b\nhttp://h/1\nhttp:///2\n/c?q=1\n\n\n", 4),
+        ] {
+            let Run { out, err, code } = run(&["dedup", jobs, "--by", by], urls);
+            assert_eq!((String::from_utf8(out).as_deref(), code), (Ok(kept), Some(0)), "{by}");
+            let said = format!("pct: {count} values were rejected, and stay unchanged; --rejects FILE lists");
+            assert!(err.starts_with(&said), "{by} {err}");
+        }
+    }
+    let table = "n,url\n1,/a\n2,http://h/b\n3,/a\n4,http://h/c\n5\n";
+    let deduped = run("dedup --csv --column url --by {host}", table);
+    assert_eq!(deduped.text(), table.replace("4,http://h/c\n", ""));
+    assert_eq!(text("dedup --by {path}", "http://a\n\n/\nhttp://b\n"), "http://a\n/\n");
     let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 23 \"http://r/b\" \"x\"\n";
     let other = log.replace("/b", "/c");
     assert_eq!(text("dedup --log combined", format!("{log}{other}{log}")), log);
@@ -258,12 +276,12 @@ fn dedup_compares_the_parts_that_a_template_names() {
     let urls = "http://E/p?a=1&b=2\nhttp://e/p?a=3&b=4\nhttp://e/P\nHTTP://e/p#x\n/p\n/p?c\n";
     for (template, wanted) in [
         ("{host}{path}", "http://E/p?a=1&b=2\nhttp://e/P\n/p\n"),
-        ("{scheme}", "http://E/p?a=1&b=2\n/p\n"),
-        ("{query:a}", "http://E/p?a=1&b=2\nhttp://e/p?a=3&b=4\nhttp://e/P\n"),
+        ("{scheme}", "http://E/p?a=1&b=2\n/p\n/p?c\n"),
+        ("{query:a}{query:b}", urls),
     ] {
         for options in [&[][..], &["--fingerprints"], &["-j2"]] {
             let dedup = [&["dedup", "--by", template], options].concat();
-            assert_eq!(text(&dedup, urls), wanted, "{template} {options:?}");
+            assert_eq!(done_text(&dedup, urls), wanted, "{template} {options:?}");
         }
     }
     let csv = "id,u\n1,http://a/x\n2,http://A/y\n3,http://b/x\n";

@@ -64,7 +64,11 @@ fn what_is_not_utf8_is_treated_as_asked() {
             left_out("1", "record has a malformed escape"),
         ),
         (&["--on-malformed", "drop", "-q"], left_out("2", "records have a malformed escape")),
-        (&["--on-malformed", "empty"], String::new()),
+        (
+            &["--on-malformed", "empty"],
+            left_out("2", "values have a malformed escape")
+                .replace("are left out", "nothing is written instead"),
+        ),
     ] {
         assert_eq!(run(&[&["decode"], args].concat(), LINES).err, wanted, "{args:?}");
     }
@@ -254,7 +258,49 @@ fn dropped_records_leave_nothing_behind() {
     let args = ["decode", "-q", "--tsv", "--field", "1,3", "--on-malformed", "drop"];
     assert_eq!(done(&args, "%41\t%41\t%41\n%41\tx\t%zz\n%zz\tx\n%42\n"), b"A\t%41\tA\nB\n");
     let args = ["decode", "--field", "2,3", "--on-malformed", "empty"];
-    assert_eq!(ok(&args, "a %zz %41\n"), b"a - A\n");
+    assert_eq!(done(&args, "a %zz %41\n"), b"a - A\n");
+}
+
+#[test]
+fn emptied_values_are_counted() {
+    for (args, input, wanted, said) in [
+        ("--field 2", "a %zz\nb %41\n", "a -\nb A\n", "1 value has a malformed escape, and \"-\" is written"),
+        (
+            "--field 2,1 -q",
+            "%zz %FF\nb %zz\n",
+            "- %FF\nb -\n",
+            "2 values have a malformed escape, and \"-\" is",
+        ),
+        ("", "%zz\n%41\n", "\nA\n", "1 value has a malformed escape, and nothing is written instead; "),
+        (
+            "--jsonl --key u",
+            "{\"u\":\"%zz\"}\n",
+            "{\"u\":\"\"}\n",
+            "1 value has a malformed escape, and nothing is",
+        ),
+        (
+            "--on-invalid-utf8 empty",
+            "%zz\n%FF\n",
+            "\n\n",
+            "2 values have a malformed escape or invalid bytes, and nothing",
+        ),
+    ] {
+        let args = ["decode", "--on-malformed", "empty"].into_iter().chain(args.split_whitespace());
+        let Run { out, err, code } = run(&args.collect::<Vec<_>>(), input);
+        let wanted = wanted.replace("%FF", "\u{fffd}");
+        assert_eq!(String::from_utf8_lossy(&out), wanted, "{err}");
+        assert!(err.starts_with(&format!("pct: {said}")) && err.lines().count() == 1, "{err}");
+        assert_eq!(code, Some(0));
+    }
+    let Run { err, .. } = run("decode --on-invalid-utf8 empty", "%FF\n");
+    assert_eq!(
+        err,
+        "pct: 1 value has invalid bytes, and nothing is written instead; --rejects FILE lists the reasons\n"
+    );
+    assert_eq!(
+        done("split --parts fragment --format jsonl --decode --on-malformed empty", "#%zz\n"),
+        b"null\n"
+    );
 }
 
 #[test]

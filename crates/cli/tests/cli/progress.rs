@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::skipped;
+use crate::support::{file, skipped};
 
 /// Runs the shell command `script` in a pseudoterminal, and returns the text that the terminal shows; `None` if the command that makes
 /// pseudoterminals is not installed.
@@ -70,7 +70,17 @@ fn a_table_that_is_read_as_lines_is_mentioned() {
 #[test]
 fn decoded_control_characters_do_not_reach_a_terminal() {
     let (raw, escaped) = ("a\u{1b}[2Jb\u{7}", "a%1B[2Jb%07");
-    for (script, wanted) in [
+    // The name of the file has no characters that a shell reads. NO_COLOR keeps escapes for colours out.
+    let (_dir, path) = file("list", "a%1B[2Jb%07\n");
+    let path = path.display();
+    let mut cases = vec![
+        (format!("NO_COLOR=1 $PCT decode -i --diff {path}"), "+a\\x1b[2Jb\\x07"),
+        (format!("NO_COLOR=1 $PCT decode -i --diff --show-controls {path}"), raw),
+        (format!("NO_COLOR=1 $PCT decode -i --diff {path} | cat"), raw),
+        (format!("$PCT decode -o /dev/stdout {path}"), escaped),
+        (format!("$PCT decode -o /dev/stdout {path} | cat"), raw),
+    ];
+    let scripts = [
         ("$PCT decode -e 'a%1B[2Jb%07'", escaped),
         ("echo 'a%1B[2Jb%07' | $PCT decode -o -", escaped),
         ("echo 'a%1B[2Jb%07' | $PCT decode --raw", "a%1B[2Jb%07%0A"),
@@ -86,8 +96,10 @@ fn decoded_control_characters_do_not_reach_a_terminal() {
         ("$PCT get '{query:q}' --decode --show-controls -e '?q=a%1B[2Jb%07'", raw),
         ("$PCT form --show-controls -e 'q=a%1B[2Jb%07'", raw),
         ("$PCT decode -e 'a%1B[2Jb%07' | cat", raw),
-    ] {
-        let Some(shown) = on_a_terminal(script) else { return };
+    ];
+    cases.extend(scripts.map(|(script, wanted)| (script.to_owned(), wanted)));
+    for (script, wanted) in cases {
+        let Some(shown) = on_a_terminal(&script) else { return };
         assert!(shown.contains(wanted) && shown.contains('\u{1b}') == (wanted == raw), "{script}: {shown:?}");
     }
 }

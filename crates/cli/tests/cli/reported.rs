@@ -523,14 +523,21 @@ fn policies_hold_for_values_of_logs() {
     let edit = "edit --replace-query token=X --on-rejected null";
     let null = "nothing is written instead, or null in JSON";
     let (caddy, nested) = ("{\"request\":{\"uri\":\"/%zz\"}}\n", docker("garbage\n"));
-    let one = format!("1 value was rejected, and {null}");
+    let one = "1 value was rejected, and nothing or \"-\" is written instead";
+    let hyphens = "2 values were rejected, and \"-\" is written instead; ";
     let (empty, table) = ("{\"request\":{\"uri\":\"-\"}}\n", "<img srcset=\"%zz 2x\">\n");
     let keeps = "1 value is unreadable, and stays unchanged";
     check(&[
         (&format!("{edit} --log combined"), &line, Some(&line.replace("=1", "=X")), keeps),
         (&format!("{edit} --log nginx"), &line, Some(&line.replace("=1", "=X").replace("=2", "=X")), ""),
-        ("edit --log caddy --on-rejected null --set host=x", caddy, Some(empty), &one),
-        ("decode --log caddy --on-malformed empty", caddy, Some(empty), ""),
+        ("edit --log caddy --on-rejected null --set host=x", caddy, Some(empty), one),
+        (
+            "decode --log caddy --on-malformed empty",
+            caddy,
+            Some(empty),
+            "1 value has a malformed escape, and nothing or \"-\" is written instead",
+        ),
+        ("edit --set port=1 --field 1,2 --on-rejected null", "/a /b\n", Some("- -\n"), hyphens),
         // A srcset has no empty URL.
         (
             "decode --html --on-malformed empty",

@@ -347,7 +347,7 @@ fn one_line_counts_unreadable_records() {
             let wanted = what_is_said(args, count, kind, "--rejects FILE");
             assert_eq!(counted(got), (wanted, Some(0)), "{args:?}");
         }
-        // With -q, everything is counted except values that the conversion rejects and leaves unchanged.
+        // With -q, there is no message about rejected values that stay unchanged. All other messages are written.
         let is_told = args.contains(&"--values") || kind(args) != "value";
         let wanted =
             if is_told { what_is_said(args, count, kind(args), "--rejects FILE") } else { String::new() };

@@ -4,13 +4,13 @@ use std::fs;
 
 use simdpct_uri::canon::Profile;
 
-use crate::support::{Args, Numbers, Run, assert_same, ok, refused, run, text, words_of};
+use crate::support::{Args, Numbers, Run, assert_same, done_text, ok, refused, run, text, words_of};
 
 /// Runs `pct` with `args` on `input`, checks that a message reports a lost value, and returns the output as text.
 #[track_caller]
 fn without(args: &(impl Args + ?Sized), input: impl AsRef<[u8]>) -> String {
     let Run { out, err, code } = run(args, input);
-    let is_told = ["left out;", "nothing is written instead"].iter().any(|told| err.contains(told));
+    let is_told = ["left out;", " written instead"].iter().any(|told| err.contains(told));
     assert!(code == Some(0) && is_told, "{:?}: {code:?} {err}", args.list());
     String::from_utf8(out).expect("text")
 }
@@ -319,6 +319,7 @@ fn split_writes_the_parts_as_they_are() {
     let raw = ok("split --parts path --format jsonl", b"a\xFF\"\t\n");
     assert_eq!(raw, b"{\"path\":\"a%FF\\\"\\t\"}\n");
     refused("split --parts hots", "", "unknown part 'hots'; expected one of url, scheme, ");
+    refused("join --from jsonl --parts host", "{}", "--parts names the cells of TSV and CSV; ");
 }
 
 #[test]
@@ -409,6 +410,7 @@ fn join_refuses_what_would_not_be_read_back() {
         (&["path=/a?b"], "the path cannot be read back from the URL: '/a?b'"),
         (&["query=a#b"], "the query cannot be read back from the URL: 'a#b'"),
         (&["url=a"], "'url' is a whole URL and not a part to join"),
+        (&["query:q[]=1 2"], "'query:q[]' has several values and is not a part to join: give the query"),
         // Browsers read a backslash as a slash, and remove tabs and line ends.
         (&["host=a\\b"], "the host cannot hold '\\\\'; escape it: 'a\\\\b'"),
         (&["host=a\tb"], "the host cannot hold '\\t'"),
@@ -463,7 +465,11 @@ fn join_refuses_what_would_not_be_read_back() {
         let parts: Vec<(&str, &str)> = parts.iter().filter_map(|part| part.split_once('=')).collect();
         let object: serde_json::Map<_, _> =
             parts.iter().map(|(part, value)| ((*part).to_owned(), (*value).into())).collect();
-        let mut rows = vec![("jsonl", "host".to_owned(), serde_json::to_string(&object).unwrap())];
+        let mut rows = vec![(
+            "jsonl",
+            "scheme,userinfo,host,port,path,query,fragment".to_owned(),
+            serde_json::to_string(&object).unwrap(),
+        )];
         let fields: Vec<&str> = parts.iter().map(|(part, _)| *part).collect();
         let cells: Vec<&str> =
             parts.iter().map(|(_, value)| if value.is_empty() { "\"\"" } else { *value }).collect();
@@ -570,8 +576,14 @@ fn a_list_has_all_values_of_a_parameter() {
     }
     // `top` counts each value, also in records that end in NUL.
     assert_eq!(text("top -0 {query:t[]}", "?t=a&t=b\0?t=b\0?t=b&t=b\0"), "4\tb\n1\ta\n");
-    // `join` writes the name as it is.
-    assert_eq!(text("join path=/ query:a[]=1", ""), "/?a%5B%5D=1\n");
+    // `join` would take the list for one value.
+    for (args, input) in
+        [("--parts path,query:a[]", "/\t1 2\n"), ("--from jsonl", "{\"query:a[]\":\"1 2\"}\n")]
+    {
+        let joined = run(format!("join {args}").as_str(), input);
+        assert_eq!(joined.text(), input);
+        assert!(joined.err.starts_with("pct: 1 value was rejected, and stays unchanged"), "{}", joined.err);
+    }
 }
 
 /// `--no-scheme` is for lists of hosts and of URLs without schemes.
@@ -772,7 +784,7 @@ fn forms_become_pairs_and_back() {
         ("a=%C3", &["--on-invalid-utf8", "empty"], "null"),
         ("a=%zz", &["--on-malformed", "empty"], "null"),
     ] {
-        let out = text(&[&["form", "--format", "jsonl"], more].concat(), form);
+        let out = done_text(&[&["form", "--format", "jsonl"], more].concat(), form);
         assert_eq!(out, wanted, "{form} {more:?}");
         if more.is_empty() {
             let back = form.replace("zz", "25zz");

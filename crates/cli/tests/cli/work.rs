@@ -141,7 +141,7 @@ fn escapes_of_servers() {
     }
     // The offsets of findings count the bytes of the line, and not those of the value after `--unescape`.
     let check = run("check --unescape nginx --kinds nul", r"a\x22%00");
-    assert_eq!(check.text(), "<stdin>:1:5: nul: line line at 5: %00\n");
+    assert_eq!(check.text(), "<stdin>:1:5: nul: %00\n");
     assert_eq!(text("get {path}|{query} --unescape haproxy", "/a#22b?x=1"), "/a\"b|x=1\n");
     assert_eq!(text("top {path} --unescape nginx", "/a\\x62\n/ab\n"), "2\t/ab\n");
     assert_eq!(text("dedup --unescape nginx", "/a\\x62\n/ab\n"), "/a\\x62\n");

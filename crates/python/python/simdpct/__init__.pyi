@@ -228,7 +228,7 @@ class Parts(Generic[AnyStr]):
 def normalize(string: AnyStr, /) -> AnyStr:
     """Upper-case the digits of escapes, and decode those of unreserved characters (RFC 3986, 6.2.2.1 and 6.2.2.2).
 
-    Two URLs that differ only in these mean the same. Returns the type that it gets, and the object itself if nothing changes.
+    URLs that become equal mean the same. A str gives a str, and bytes give bytes. If nothing changes, the result is the argument.
 
     >>> normalize('/%7ejoe/a%2fb')
     '/~joe/a%2Fb'
@@ -303,6 +303,7 @@ def canonicalize(url: AnyStr, /, profile: str = "rfc3986-scheme", *, errors: Lit
 def canonicalize(url: AnyStr, /, profile: str = "rfc3986-scheme", *, errors: Literal["null"]) -> AnyStr | None: ...
 def split(url: AnyStr, /) -> Parts[AnyStr]:
     """Split a URL into its parts (RFC 3986, appendix B). It takes any str or bytes, and decodes nothing.
+    A str with surrogates raises UnicodeEncodeError.
 
     >>> split('https://example.com:8080/a%2Fb?q=1#top')
     Parts(scheme='https', authority='example.com:8080', host='example.com', port=8080, path='/a%2Fb', query='q=1', fragment='top')
@@ -310,7 +311,7 @@ def split(url: AnyStr, /) -> Parts[AnyStr]:
 def get(url: AnyStr, part: str | None = None, *, param: str | bytes | None = None, decode: bool = False) -> AnyStr | None:
     """Return a part of a URL as it is written: 'scheme', 'authority', 'userinfo', 'user', 'password', 'host', 'domain', 'suffix', 'port',
     'path', 'query' or 'fragment'. With `param`, return the value of the first parameter of the query with that name, decoded as in a form.
-    Return None if the URL does not have it.
+    Return None if the URL does not have it. A str with surrogates raises UnicodeEncodeError.
 
     With `decode`, the part is decoded once, and the escapes of its delimiters stay: `%2F` in a path, `%26`, `%3D`, `%3B` and `%2B` in a
     query, `%3A` and `%40` in an authority, and in all of these `%25`. In a str, the escapes of invalid UTF-8 stay as well.

@@ -11,6 +11,8 @@ def split_arguments(function, arguments, is_column):
     if function == "without_params" and isinstance(arguments[0] if arguments else None, (list, tuple)):
         names = [name.encode() if isinstance(name, str) else name for name in arguments[0]]
         arguments = (b",".join(re.sub(rb"[, \t\n\f\r]", lambda at: b"%%%02X" % at[0][0], name) for name in names), *arguments[1:])
+    if any(argument is None for argument in arguments):
+        raise TypeError("an argument must be a str, bytes or a column, not None")
     constants = [None if is_column(argument) else argument for argument in arguments]
     return constants, [argument for argument in arguments if is_column(argument)]
 

@@ -115,8 +115,7 @@ impl SuffixList {
     ///
     /// [`InvalidSuffixList`] if a line is not a rule, or if the list has no rules. A `*` is accepted as the first label only.
     pub fn parse(text: &str) -> Result<SuffixList, InvalidSuffixList> {
-        let root = (Box::default(), PARENT);
-        let mut list = SuffixList { version: None, rules: [root].into_iter().collect() };
+        let mut list = SuffixList { version: None, rules: HashMap::default() };
         let mut section = 1;
         for (index, line) in text.strip_prefix('\u{feff}').unwrap_or(text).lines().enumerate() {
             if let Some(comment) = line.trim_start().strip_prefix("//") {
@@ -133,7 +132,7 @@ impl SuffixList {
                 list.add(rule, section).ok_or(InvalidSuffixList { line: Some(index + 1) })?;
             }
         }
-        if list.rules.len() == 1 { Err(InvalidSuffixList { line: None }) } else { Ok(list) }
+        if list.rules.is_empty() { Err(InvalidSuffixList { line: None }) } else { Ok(list) }
     }
 
     /// Returns the version that the list names in a comment `VERSION:`, if it has one. In lists since 2024, it is the
@@ -276,12 +275,14 @@ impl SuffixList {
             (_, Some(name)) => (WILDCARD, name.strip_prefix('.').filter(|name| !name.is_empty())?),
             _ => (RULE, rule),
         };
-        let name = to_ascii(name).filter(|name| !name.contains('*'))?;
+        let name =
+            if rule == "*" { Cow::default() } else { to_ascii(name).filter(|name| !name.contains('*'))? };
         // Each parent of a rule is stored, too, so the length of a rule is limited. No name of DNS is longer.
         if rule != "*" && (name.len() > 255 || name.split('.').any(str::is_empty)) {
             return None;
         }
         let mut add = |name: &str, bits| *self.rules.entry(name.as_bytes().into()).or_default() |= bits;
+        add("", PARENT);
         add(&name, bit * section);
         let mut parent = &*name;
         while let Some((_, rest)) = parent.split_once('.') {

@@ -139,6 +139,14 @@ fn lists_at_run_time() {
     ] {
         assert_eq!(text(list.find(host.as_bytes()).map(|name| name.suffix())), Some(suffix), "{host}");
     }
+    // The rule that every list implies can also be written. Then it has a section.
+    for (list, section) in
+        [("*\n", Section::Icann), ("*\ncom\n", Section::Icann), ("com\n", Section::Unlisted)]
+    {
+        let list = SuffixList::parse(list).expect("a list");
+        let name = list.find(b"www.example.org").expect("a name");
+        assert_eq!((text(name.domain()), name.section()), (Some("example.org"), section));
+    }
     for (bad, line) in [
         ("", None),
         ("// nothing\n", None),
@@ -148,6 +156,8 @@ fn lists_at_run_time() {
         ("!a", Some(1)),
         ("a.*", Some(1)),
         ("*a", Some(1)),
+        ("**", Some(1)),
+        ("!*", Some(1)),
         ("*.", Some(1)),
         ("\u{ff0a}.a", Some(1)),
     ] {
