@@ -45,6 +45,8 @@ fn urls_of_values() {
         ("<noscript><a href=y>", &["y"]),
         // Character references are read as in attributes, and tabs and line ends are ignored.
         ("<a href='?a=1&amp;b=2'>", &["?a=1&b=2"]),
+        // The name of a character may begin with the letter of hexadecimal numbers.
+        ("<a href='/&xnis;/&#x22fb;'>", &["/⋻/⋻"]),
         ("<a href='?a=1&copy=2&copy2&notit;&copy;&copy/'>", &["?a=1&copy=2&copy2&notit;©©/"]),
         ("<a href='&#38;&#x26;&#X26;&#38 &#x26g&#x;&#;&'>", &["&&&& &g&#x;&#;&"]),
         ("<a href='&#0;&#128;&#xD800;&#1114112;'>", &["\u{fffd}€\u{fffd}\u{fffd}"]),
