@@ -27,7 +27,7 @@ use crate::url::split::{Layout, PartsWriter};
 ///
 /// In TSV and CSV, a missing part is an empty cell, and an empty part is "": `http://a/` has no query, `http://a/?`
 /// has an empty one. In JSON, a missing part has no member. Line ends and NUL in a cell are escaped, and tabs in TSV.
-/// Other quotes in TSV are data, so `--tsv --field N` reads its cells, and --tsv with --column does not. There is no header.
+/// All other quotes in TSV are data: `--tsv --field N` reads such cells, and --tsv with --column would read the quotes. There is no header.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/split.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Split {

@@ -117,7 +117,7 @@ fn digits_are_grouped_and_the_shortest_bar_is_seen() {
     }
 }
 
-/// What is read before an error counts, up to the last whole line.
+/// Checks that `pct audit` counts the whole lines before an error.
 #[test]
 fn lines_before_an_error_count() {
     let (_dir, path) = file("list.gz", "");

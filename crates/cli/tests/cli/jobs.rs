@@ -22,7 +22,7 @@ fn same(args: &[&str], input: &[u8]) -> Run {
     let path = path.to_str().unwrap();
     let one = run_file(&args, "-j1", path);
     let rejected = fs::read(&rejects).ok();
-    for jobs in ["-j2", "-j7"] {
+    for jobs in ["-j2", "-j4", "-j7"] {
         let several = run_file(&args, jobs, path);
         assert_same(&format!("{args:?} {jobs}"), &several.out, &one.out);
         assert_eq!((&several.err, several.code), (&one.err, one.code), "{args:?} {jobs}");

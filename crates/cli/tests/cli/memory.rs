@@ -49,7 +49,7 @@ fn peak(args: &[&str], line: &[u8], len: usize) -> u64 {
 fn a_line_of_gigabytes_is_no_different() {
     const MIB: usize = 1 << 20;
     for (args, line, len) in [
-        (&["decode", "-j1"][..], &b"https://example.org/%20/"[..], 160 * MIB),
+        (&["decode", "-j1"][..], &b"https://example.org/%20/"[..], 320 * MIB),
         (&["decode", "--strict", "--form", "-j1"], b"a+%41\n", 64 * MIB),
         (&["encode", "-j1"], b"\xFF/ ", 64 * MIB),
         (&["encode", "--keep-escapes", "-j1"], b"%\r%41\r\n", 32 * MIB),
@@ -61,7 +61,7 @@ fn a_line_of_gigabytes_is_no_different() {
         (&["decode", "--printable", "-j1"], b"%00%20", 32 * MIB),
         (&["decode", "--percent-u", "--charset", "gbk", "-j1"], b"\\x22%u4F60%C4%E3a ", 32 * MIB),
         (&["encode", "--charset", "gbk", "-j1"], "你好 ".as_bytes(), 32 * MIB),
-        (&["decode", "--stats", "--on-malformed", "keep", "-j1"], b"https://example.org/%20/", 160 * MIB),
+        (&["decode", "--stats", "--on-malformed", "keep", "-j1"], b"https://example.org/%20/", 320 * MIB),
         (&["encode", "--stats=json", "-j1"], b"\xFF/ ", 64 * MIB),
         (&["normalize", "--on-malformed", "replace", "-j1"], b"%7e%zz", 64 * MIB),
         (&["decode", "--rejects", "/dev/null", "-j1"], b"%zz\xFF", 64 * MIB),
@@ -74,9 +74,9 @@ fn a_line_of_gigabytes_is_no_different() {
         (&["decode", "--charset", "gbk", "--stats", "-j1"], b"%C4%E3", 32 * MIB),
         (&["decode", "--charset", "iso-2022-jp", "--raw", "-j1"], b"%1B%24B%25%33%1B%28B", 32 * MIB),
         (&["encode", "--charset", "gbk", "-j1"], b"ab12", 32 * MIB),
-        (&["check"], b"https://example.org/%20/", 160 * MIB),
+        (&["check"], b"https://example.org/%20/", 320 * MIB),
         (&["check"], b"%zz%00\xFF", 8 * MIB),
-        (&["audit"], b"https://example.org/%20/", 160 * MIB),
+        (&["audit"], b"https://example.org/%20/", 320 * MIB),
         (&["audit"], b"%zz%00\xFF", 32 * MIB),
     ] {
         let peak = peak(args, line, len);
@@ -84,7 +84,7 @@ fn a_line_of_gigabytes_is_no_different() {
     }
     // Several threads share one line.
     for (args, line, len) in [
-        (&["decode", "-j2"][..], &b"https://example.org/%20/"[..], 160 * MIB),
+        (&["decode", "-j2"][..], &b"https://example.org/%20/"[..], 320 * MIB),
         (&["encode", "-j8"], b"\xFF/ ", 64 * MIB),
         (&["encode", "-j64"], b"\xFF/ ", 64 * MIB),
         (&["decode", "--stats", "-j8"], b"https://example.org/%20/", 64 * MIB),
