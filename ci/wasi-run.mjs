@@ -2,7 +2,12 @@
 // The program sees the whole environment, but only one directory of the file system: its working directory (cargo starts tests
 // in the folder of the package), under its full path and as the current directory.
 import { readFile } from 'node:fs/promises';
+import { setFlagsFromString } from 'node:v8';
 import { WASI } from 'node:wasi';
+
+// Node 20 and 22 can crash (SIGSEGV) where optimised WebAssembly calls a function of WASI without the usual conversion of
+// arguments: https://github.com/nodejs/node/issues/53087. With this flag of V8, every call converts them.
+setFlagsFromString('--no-turbo-fast-api-calls');
 
 const [program, ...args] = process.argv.slice(2);
 const here = process.cwd();
