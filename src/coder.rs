@@ -381,8 +381,11 @@ impl KeepSet for AsciiSet {
     fn encode_owned(coder: &Coder<Self>, input: Vec<u8>) -> String {
         match Self::encode(coder, &input) {
             Cow::Owned(text) => text,
-            // SAFETY: the borrowed text is all of `input`, so `input` is valid UTF-8.
-            Cow::Borrowed(_) => unsafe { String::from_utf8_unchecked(input) },
+            Cow::Borrowed(text) => {
+                debug_assert_eq!(text.len(), input.len());
+                // SAFETY: `Core::encode_bytes` borrows only its whole input, so `input` is the text, which is valid UTF-8.
+                unsafe { String::from_utf8_unchecked(input) }
+            }
         }
     }
 }

@@ -23,8 +23,8 @@
 // C programs hold sets by value, as 64 bytes, so the layout must be that of a C struct.
 #[repr(C)]
 pub struct ByteSet {
-    // INVARIANT: `rows` and `words` hold the same members. If they differed, output would be wrong, but no access would be out
-    // of bounds.
+    // INVARIANT: `rows` and `words` hold the same members. If they differed, output would be wrong, and a text might not be
+    // UTF-8, but no access would be out of bounds. Only C can make them differ, and its functions write bytes.
     /// The members as a table for byte shuffles. Byte `b` is bit `(b >> 4) & 7` of row `(b >> 7) * 16 + (b & 15)`: 16 rows for
     /// ASCII, 16 for the bytes of `0x80` or more.
     rows: [u8; 32],

@@ -160,7 +160,8 @@ impl<'a> Cursor<'a> {
     pub(crate) fn push_ends(&mut self, bytes: &[u8]) -> bool {
         let fits = (64..=128).contains(&bytes.len()) && bytes.len() <= self.spare();
         if fits {
-            // SAFETY: `fits` holds, so `bytes` has 64 to 128 bytes and as many are writable at `at`.
+            // SAFETY: `fits` holds, so `bytes` has 64 to 128 bytes and as many are writable at `at`. `bytes` is borrowed and the
+            // output only writable through `self`, so they do not overlap.
             unsafe {
                 copy_ends::<64>(bytes.as_ptr(), self.at, bytes.len());
                 self.at = self.at.add(bytes.len());
@@ -185,7 +186,7 @@ impl<'a> Cursor<'a> {
             return self.push_ends(bytes);
         }
         // SAFETY: `len` bytes are readable in `bytes` and, as `len <= spare`, writable at `at`. Each arm copies `len` bytes,
-        // with `N <= len`.
+        // with `N <= len <= 2 * N`. `bytes` is borrowed and the output only writable through `self`, so they do not overlap.
         unsafe {
             let (from, to) = (bytes.as_ptr(), self.at);
             match len {
@@ -494,7 +495,7 @@ pub(crate) fn fill<T, E>(
     let (written, more) = write(OutputSpan::new(memory))?;
     let written = written.len();
     let start = memory.as_mut_ptr().cast::<u8>();
-    // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `OutputSpan` made here. By the invariant of
+    // SAFETY: `write` accepts any `'id`, so its `Written<'id>` counts no bytes or comes from the `OutputSpan` made here. By the invariant of
     // `Written`, that many bytes at the start of `memory` are initialised. They stay borrowed as long as `memory`.
     Ok((unsafe { core::slice::from_raw_parts_mut(start, written) }, more))
 }
@@ -543,7 +544,7 @@ impl<'v> Tail<'v> {
         let (written, more) = write(OutputSpan::new(self.0.spare_capacity_mut()));
         let written = written.len();
         if accept(&more) {
-            // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `OutputSpan` made here. By the invariant of
+            // SAFETY: `write` accepts any `'id`, so its `Written<'id>` counts no bytes or comes from the `OutputSpan` made here. By the invariant of
             // `Written`, that many bytes at the start of the spare capacity are initialised.
             unsafe { self.0.set_len(before + written) };
         }
@@ -561,7 +562,7 @@ impl<'v> Tail<'v> {
         let written = written.len();
         // For an empty input, storing the length would take longer than all other work (lab: ladders).
         if written > 0 {
-            // SAFETY: `write` accepts any `'id`, so its `Written<'id>` can only come from the `OutputSpan` made here. By the
+            // SAFETY: `write` accepts any `'id`, so its `Written<'id>` counts no bytes or comes from the `OutputSpan` made here. By the
             // invariant of `Written`, that many bytes at the start of the spare capacity are initialised.
             unsafe { self.0.set_len(before + written) };
         }

@@ -79,12 +79,12 @@ impl Register {
     ///
     /// # Safety
     ///
-    /// The CPU has AVX2, `i < of`, and `input` has at least sixteen bytes and fewer than the block has lanes.
+    /// The CPU has AVX2, `i < of <= 4`, and `input` has at least sixteen bytes and fewer than the block has lanes.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn quarter(input: &[u8], i: usize, of: usize) -> __m128i {
         let (start, down) = slide(input.len(), i, of);
-        // SAFETY: the input has at least sixteen bytes, so `start + 16 <= len` by `slide`. `down` is at most 48, and `SLIDE`
-        // has 64 bytes.
+        // SAFETY: the input has at least sixteen bytes, so `start + 16 <= len` by `slide`. `of` is at most four, so `down` is at most
+        // 48, and `SLIDE` has 64 bytes.
         unsafe {
             let bytes = _mm_loadu_si128(input.as_ptr().add(start).cast());
             _mm_shuffle_epi8(bytes, _mm_loadu_si128(SLIDE.as_ptr().add(down).cast()))
@@ -92,7 +92,9 @@ impl Register {
     }
 }
 
-// SAFETY: a register has 32 bytes, and this overrides all default methods that work on one part only.
+// SAFETY: a register has 32 bytes, and this overrides all default methods that work on one part only. Each method is the
+// instruction of its documentation, and its accesses are proved there. `eq` makes lanes of all ones or all zeros, and
+// `is_dense` adds up eight of them at most, 255 each, which 16 bits hold.
 unsafe impl Vector for Register {
     type Token = Avx2;
     const BYTES: usize = 32;
@@ -127,7 +129,8 @@ unsafe impl Vector for Register {
     #[cfg_attr(optimized, inline(always))]
     unsafe fn load_partial(token: Avx2, input: &[u8], i: usize, of: usize) -> Self {
         // SAFETY: the token proves AVX2. `load` gets a pointer to the 32 bytes that the condition shows. `quarter` needs
-        // sixteen bytes of input, fewer than the block has, and `i < of`, which the caller guarantees.
+        // sixteen bytes of input, fewer than the block has, and `i < of`, which the caller guarantees, and `2 * of <= 4`, as a
+        // block has at most 64 lanes.
         unsafe {
             if input.len() >= 32 * i + 32 {
                 return Register::load(token, input.as_ptr().add(32 * i));

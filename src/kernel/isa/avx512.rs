@@ -287,14 +287,15 @@ impl Avx512 {
     /// the end of the value on.
     #[cfg_attr(optimized, inline(always))]
     fn place_eight(self, ends: &[u32; 8], records: Records<'_>, by: u32) -> Option<(__m256i, __m512i)> {
+        const { assert!(RECORDS_TOGETHER == 16) };
         let first = ends[0] as usize / 64;
         let masks = records.masks.get(first..)?.first_chunk::<RECORDS_TOGETHER>()?;
         let leads = records.leads.get(first..)?.first_chunk::<RECORDS_TOGETHER>()?;
         if (ends[7] as usize / 64).wrapping_sub(first) >= RECORDS_TOGETHER {
             return None;
         }
-        // SAFETY: the token proves AVX-512. `ends` has eight readable numbers. There are sixteen masks, which are two registers, and
-        // sixteen leads, which are one.
+        // SAFETY: the token proves AVX-512. `ends` has eight readable numbers. By the assertion above, there are sixteen
+        // masks, which are two registers, and sixteen leads, which are one.
         unsafe {
             let end = _mm256_loadu_si256(ends.as_ptr().cast());
             let near = _mm256_sub_epi32(end, _mm256_set1_epi32((64 * first as u32).cast_signed()));

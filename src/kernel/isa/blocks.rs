@@ -287,6 +287,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
 
     #[cfg_attr(optimized, inline(always))]
     fn load(self, input: &[u8]) -> [V; N] {
+        const { assert!(Self::LANES <= 64) };
         let mut block = [self.all(0); N];
         if input.len() >= Self::LANES {
             for i in 0..N {
@@ -298,8 +299,8 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
             block[0] = V::words(self.0, low, high);
         } else {
             for i in 0..N {
-                // SAFETY: `i < N`, and the branches above leave inputs of at least sixteen bytes that are shorter than the
-                // block.
+                // SAFETY: `i < N`, a block has at most 64 lanes by the assertion above, and the branches above leave inputs of at
+                // least sixteen bytes that are shorter than the block.
                 block[i] = unsafe { V::load_partial(self.0, input, i, N) };
             }
         }
@@ -308,6 +309,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
 
     #[cfg_attr(optimized, inline(always))]
     fn load_ends(self, input: &[u8]) -> Option<[V; N]> {
+        const { assert!(N == 1 || N.is_multiple_of(2)) };
         let mut block = [self.all(0); N];
         let half = Self::LANES / 2;
         let end = input.len().checked_sub(half)?;
@@ -316,7 +318,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         }
         for i in 0..N {
             // SAFETY: `end = len - half`, so `half` bytes are readable from the start of the input, and `half` bytes from `end`
-            // on.
+            // on. They are half a register, or `N / 2` registers, as `N` is even by the assertion above.
             block[i] = unsafe {
                 let (first, last) = (input.as_ptr(), input.as_ptr().add(end));
                 if N == 1 {

@@ -453,7 +453,7 @@ impl Isa for Sse2 {
         let mut window = out.window(64 + 16, &mut stage);
         let (start, mut written) = (window.as_mut_ptr(), 0);
         // SAFETY: `rest` has at most 64 lanes, by the invariant of `Lanes`. Each run is written where the one before ends, and the window
-        // has sixteen bytes more than the lanes.
+        // has sixteen bytes more than the lanes. A read of sixteen bytes starts at a lane below 64, and `bytes` has 128.
         unsafe {
             if drop.count_ones() > SPARSE {
                 for lane in bits(rest) {
@@ -512,8 +512,8 @@ impl Isa for Sse2 {
         let mut stage = Stage::new();
         let mut window = out.window(MAX_WINDOW, &mut stage);
         let start = window.as_mut_ptr();
-        // SAFETY: a block has at most 64 lanes, each of which becomes at most three bytes, and the window has 64 bytes more. Each branch
-        // initialises all bytes that it keeps.
+        // SAFETY: a block has at most 64 lanes, each of which becomes at most three bytes, and the window has 64 bytes more. A copy of 64
+        // bytes starts at lane 64 at most, and `bytes` has 128. Each branch initialises all bytes that it keeps.
         unsafe {
             if escape.count_ones() > SPARSE {
                 let mut rest = escape;

@@ -33,7 +33,8 @@ operators! { Register:
     BitXor bitxor = _mm_xor_si128;
 }
 
-// SAFETY: a register has sixteen bytes, so all default methods apply.
+// SAFETY: a register has sixteen bytes, so all default methods apply. Each method here is the instruction of its documentation,
+// `eq` makes lanes of all ones or all zeros, and the accesses to memory are proved where they are.
 unsafe impl Vector for Register {
     type Token = Ssse3;
     const BYTES: usize = 16;

@@ -16,9 +16,10 @@ use crate::kernel::drive::low_mask;
 /// # Safety
 ///
 /// [`Vector::BYTES`] is 16, or it is 32 and the type overrides all default methods that work on one part only. Methods read and
-/// write only the memory that their documentation names, and initialise all bytes that it says are written. [`Vector::spread`],
-/// [`Vector::mask`], [`Vector::is_dense`] and [`Vector::staying_before`] return exactly the documented values, because `Blocks`
-/// computes from them how many bytes are initialised.
+/// write only the memory that their documentation names, and initialise all bytes that it says are written. [`Vector::eq`] makes
+/// lanes of all ones or all zeros. [`Vector::spread`], [`Vector::mask`], [`Vector::is_dense`] and [`Vector::staying_before`]
+/// return exactly the documented values. From all these, `Blocks` computes how many bytes are initialised. No type overrides
+/// [`Vector::PARTS`].
 pub(crate) unsafe trait Vector:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self>
 {
@@ -69,13 +70,13 @@ pub(crate) unsafe trait Vector:
     ///
     /// # Safety
     ///
-    /// `i < of`, and `input` has at least sixteen bytes and fewer than the block has lanes.
+    /// `i < of`, the block has at most 64 lanes, and `input` has at least sixteen bytes and fewer than the block has lanes.
     #[cfg_attr(optimized, inline(always))]
     unsafe fn load_partial(token: Self::Token, input: &[u8], i: usize, of: usize) -> Self {
         const { assert!(Self::BYTES == 16) };
         let (start, down) = slide(input.len(), i, of);
-        // SAFETY: the input has at least sixteen bytes, so `start + 16 <= len` by [`slide`]. `down` is at most 48, and `SLIDE`
-        // has 64 bytes.
+        // SAFETY: the input has at least sixteen bytes, so `start + 16 <= len` by [`slide`]. A block of at most 64 lanes has at most
+        // four registers, so `down` is at most 48, and `SLIDE` has 64 bytes.
         unsafe {
             let bytes = Self::load(token, input.as_ptr().add(start));
             if i == 0 { bytes } else { bytes.shuffle(Self::load(token, SLIDE.as_ptr().add(down))) }
