@@ -35,15 +35,14 @@ fn buffer(mut bytes: Vec<u8>) -> Buffer {
 
 fn build(parts: Parts) -> std::result::Result<ArrayData, ArrowError> {
     /// Makes a typed array of text, because checking it takes half as long as checking an untyped array.
-    fn text<O: OffsetSizeTrait>(
-        (_, len, nulls, start, buffers, _): Parts,
-    ) -> std::result::Result<ArrayData, ArrowError> {
+    fn text<O: OffsetSizeTrait>(parts: Parts) -> std::result::Result<ArrayData, ArrowError> {
+        let (_, len, nulls, start, buffers, _) = parts.into_fields();
         let [offsets, bytes] =
             buffers.try_into().map_err(|_| ArrowError::InvalidArgumentError("two buffers".to_owned()))?;
         let offsets = OffsetBuffer::new(ScalarBuffer::new(offsets, start, len + 1));
         Ok(GenericStringArray::<O>::try_new(offsets, bytes, nulls)?.into_data())
     }
-    match parts.0 {
+    match parts.data_type() {
         DataType::Utf8 => text::<i32>(parts),
         DataType::LargeUtf8 => text::<i64>(parts),
         _ => builder(parts).build(),

@@ -263,8 +263,9 @@ pub(crate) unsafe fn columns<'a>(
     texts: &mut Vec<DataChunk<'a>>,
 ) -> Result<Vec<Vector<'a>>, &'static str> {
     // SAFETY: by the caller's promise, the chunk is valid. Each index is below the number of columns. DuckDB flattens the
-    // arguments of a callback, so a column has a value for each row, which nobody writes to during the call. If there is a
-    // validity mask, it has a bit for each row. `text_of` makes as many strings, in a chunk that outlives `'a`.
+    // arguments of a callback, so a column has memory for a value of each row, initialized unless the row is null, which nobody
+    // writes to during the call. If there is a validity mask, it has a bit for each row. The chunk of `text_of` has memory for
+    // `rows` strings, of which those of rows that are not null are initialized, and outlives `'a`.
     unsafe {
         let rows = duckdb!(api, duckdb_data_chunk_get_size(chunk)) as usize;
         let count = duckdb!(api, duckdb_data_chunk_get_column_count(chunk));
@@ -391,7 +392,7 @@ const INLINED: usize = 12;
 /// A range of the rows of a column.
 // INVARIANT: each value that is not null is a string of DuckDB, valid for `'a`.
 pub(crate) struct Vector<'a> {
-    values: &'a [sys::duckdb_string_t],
+    values: &'a [mem::MaybeUninit<sys::duckdb_string_t>],
     /// The validity mask: a bit for each row of the whole column, which is zero for a null. It is `None` if no row is null.
     validity: Option<&'a [u64]>,
     /// The index of the first row of the range in the column.
@@ -420,14 +421,14 @@ impl<'a> Values<'a> for Vector<'a> {
 
     #[inline]
     fn get(&self, row: usize) -> Option<&'a [u8]> {
-        let values: &'a [sys::duckdb_string_t] = self.values;
-        let value = &values[row].value;
+        let value: &'a mem::MaybeUninit<_> = &self.values[row];
         if !self.is_valid(row) {
             return None;
         }
         // SAFETY: the row is not null, so by the invariant the value is a string of DuckDB. Both variants of the union start
         // with the length. A string of at most twelve bytes is in the value itself, and a longer one is at the pointer.
         Some(unsafe {
+            let value = &value.assume_init_ref().value;
             let length = value.inlined.length as usize;
             let start = if length <= INLINED {
                 value.inlined.inlined.as_ptr()
@@ -507,7 +508,7 @@ impl<'a> Output<'a> {
 
     /// Returns the vectors for the texts of a row: one for each field if rows are structs, or else one. Callers use
     /// `lists` instead if rows are lists.
-    pub(crate) fn fields(&self) -> Vec<Output<'_>> {
+    pub(crate) fn fields(&mut self) -> Vec<Output<'_>> {
         let count = match self.shape {
             Shape::Struct(count) => count,
             _ => 1,
@@ -520,34 +521,45 @@ impl<'a> Output<'a> {
                 },
                 _ => self.vector,
             };
-            // SAFETY: by the invariant, this vector and its children have texts, capacity for `rows` rows, and no other user.
+            // SAFETY: by the invariant, `vector`, which is `self.vector` or a field of it, has texts and capacity for `rows` rows, and
+            // only `self` and its children use it. As long as the results live, `self` is mutably borrowed, so it does not write to
+            // the same vector, and has no other children. The results have different vectors.
             unsafe { Output::new(self.api, vector, Shape::Text, self.rows) }
         };
         (0..count).map(field).collect()
     }
 
     /// Writes the lists of all rows, and returns the vector of their items. The list of a row ends before item `ends[row]`.
-    pub(crate) fn lists(&mut self, ends: &[usize]) -> Output<'_> {
+    ///
+    /// # Errors
+    ///
+    /// A message if DuckDB has no memory for the items. It makes the query fail.
+    pub(crate) fn lists(&mut self, ends: &[usize]) -> Result<Output<'_>, &'static str> {
         let Shape::List(fields) = self.shape else { panic!("not a vector of lists") };
         assert!(ends.len() <= self.rows);
         let rows = ends.last().copied().unwrap_or(0);
-        // SAFETY: by the invariant, the vector is one of lists with an entry for each row, and `ends` has no more. After
-        // `reserve`, its child has capacity for `rows` rows, and its type is the one of the items.
+        // SAFETY: by the invariant, the vector is one of lists with memory for an entry of each row, and `ends` has no more rows.
         let vector = unsafe {
-            duckdb!(self.api, duckdb_list_vector_reserve(self.vector, rows as sys::idx_t));
-            duckdb!(self.api, duckdb_list_vector_set_size(self.vector, rows as sys::idx_t));
+            let done = |state| state == sys::duckdb_state_DuckDBSuccess;
+            if !done(duckdb!(self.api, duckdb_list_vector_reserve(self.vector, rows as sys::idx_t)))
+                || !done(duckdb!(self.api, duckdb_list_vector_set_size(self.vector, rows as sys::idx_t)))
+            {
+                return Err("DuckDB has no memory for lists");
+            }
             let entries: *mut c_void = duckdb!(self.api, duckdb_vector_get_data(self.vector));
-            let entries = slice::from_raw_parts_mut(entries.cast::<sys::duckdb_list_entry>(), ends.len());
+            let entries = entries.cast::<sys::duckdb_list_entry>();
             let mut start = 0;
-            for (entry, &end) in entries.iter_mut().zip(ends) {
-                *entry = sys::duckdb_list_entry { offset: start as u64, length: (end - start) as u64 };
+            for (row, &end) in ends.iter().enumerate() {
+                let (offset, length) = (start as u64, (end - start) as u64);
+                entries.add(row).write(sys::duckdb_list_entry { offset, length });
                 start = end;
             }
             duckdb!(self.api, duckdb_list_vector_get_child(self.vector))
         };
         let shape = if fields == 1 { Shape::Text } else { Shape::Struct(fields) };
-        // SAFETY: the child of the vector has this shape, and capacity for `rows` rows after `reserve`.
-        unsafe { Output::new(self.api, vector, shape, rows) }
+        // SAFETY: by the invariant, the items have this shape. `reserve` succeeded, so their vector has capacity for `rows` of them.
+        // Only `self` could use it, which is mutably borrowed as long as the result lives.
+        Ok(unsafe { Output::new(self.api, vector, shape, rows) })
     }
 
     /// Writes the result of a row. A long string is copied to the memory of DuckDB at the latest when this output is dropped.
@@ -575,11 +587,13 @@ impl<'a> Output<'a> {
     }
 
     /// Copies a string to the memory of the vector, and makes it the result of a row, which must be in `waiting`.
+    /// If DuckDB rejects the string, the row has an empty one, whether or not DuckDB makes the row null.
     fn assign(&self, row: usize, string: &[u8]) {
         let len = string.len() as sys::idx_t;
         // SAFETY: by the invariant of `waiting`, which has `row`, the vector is one of strings with this row. There are `len` bytes
-        // at the pointer.
+        // at the pointer. A string whose bytes are all zero is empty.
         unsafe {
+            self.values.add(row).write_bytes(0, 1);
             duckdb!(
                 self.api,
                 duckdb_vector_assign_string_element_len(
@@ -595,11 +609,9 @@ impl<'a> Output<'a> {
     /// Passes all long strings to DuckDB as one joined string, in one call, or each by itself if DuckDB rejects that string.
     fn flush(&mut self) {
         let Some(&(first, _)) = self.waiting.first() else { return };
-        // If DuckDB rejects the string, the row keeps an empty one.
-        self.put(first, b"");
         self.assign(first, &self.long);
-        // SAFETY: by the invariant of `waiting`, the vector is one of strings and has the row `first`, which has a value now. Both
-        // variants of the union start with the length.
+        // SAFETY: by the invariant of `waiting`, the vector is one of strings and has the row `first`, which `assign` has initialized.
+        // Both variants of the union start with the length.
         let (len, all) = unsafe {
             let all = &(*self.values.add(first)).value;
             (all.inlined.length as usize, all.pointer.ptr)

@@ -11,7 +11,7 @@ use crate::api::{Output, Vector};
 ///
 /// # Errors
 ///
-/// A message if a name is not the name of a set or profile. It makes the query fail.
+/// A message if a name is not the name of a set or profile, or if DuckDB has no memory for lists. It makes the query fail.
 pub(crate) fn evaluate(
     function: &SqlFunction,
     columns: &[Vector<'_>],
@@ -34,8 +34,7 @@ pub(crate) fn evaluate(
         Body::Url(body) => {
             let argument = |index: usize, row: usize| columns[1 + index].get(row);
             let count = function.function.more.len();
-            write(&function.function.output.extract(body, values, count, argument, true), out);
-            return Ok(());
+            return write(&function.function.output.extract(body, values, count, argument, true), out);
         }
     };
     let Some(names) = columns.get(1) else { return fill(make(&function.options(None)?), values, 0, out) };
@@ -58,11 +57,17 @@ pub(crate) fn evaluate(
 }
 
 /// Writes the results of a function of URLs.
-fn write(made: &Extracted<'_>, out: &mut Output<'_>) {
+fn write(made: &Extracted<'_>, out: &mut Output<'_>) -> Result<(), String> {
     let nulls = || (0..).zip(&made.valid).filter(|(_, valid)| !**valid).map(|(row, _)| row);
     nulls().for_each(|row| out.put_null(row));
-    let items = if made.ends.is_empty() { &*out } else { &out.lists(&made.ends) };
-    for (mut field, values) in items.fields().into_iter().zip(&made.fields) {
+    let mut lists;
+    let fields = if made.ends.is_empty() {
+        out.fields()
+    } else {
+        lists = out.lists(&made.ends)?;
+        lists.fields()
+    };
+    for (mut field, values) in fields.into_iter().zip(&made.fields) {
         for (row, value) in values.iter().enumerate() {
             match value {
                 Some(value) => field.put(row, value),
@@ -70,6 +75,7 @@ fn write(made: &Extracted<'_>, out: &mut Output<'_>) {
             }
         }
     }
+    Ok(())
 }
 
 /// Applies `verb`, the work of a function, to `values`, and writes the results to the rows of `out` from `first` on.

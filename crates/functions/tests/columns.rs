@@ -30,7 +30,8 @@ fn job(function: &'static Function, policy: Policy, host: &'static Host) -> Job 
 }
 
 fn array(of: DataType, nulls: Vec<bool>, buffers: Vec<Buffer>) -> ArrayData {
-    (SPLIT.build)((of, nulls.len(), Some(NullBuffer::from(nulls)), 0, buffers, Vec::new())).expect("an array")
+    let builder = ArrayData::builder(of).len(nulls.len()).buffers(buffers).align_buffers(true);
+    builder.nulls(Some(NullBuffer::from(nulls))).build().expect("an array")
 }
 
 fn small(values: &[Option<&str>]) -> ArrayData {

@@ -292,6 +292,13 @@ def test_structs_that_are_not_valid():
     for change in [(child_count, 0), (length, 3), (offset, 1), (offset, 2**63 - 1)]:
         with pytest.raises(ValueError, match="not valid as an Arrow column"):
             simdpct.quote_array(Changed(pyarrow.record_batch({"a": ["a", None]}), *change))
+    # The only child of a table is released, and not the table itself.
+    for index, name, children, release in [(0, b"arrow_schema", 5, 7), (1, b"arrow_array", 6, 8)]:
+        batch = Changed(pyarrow.record_batch({"a": ["a", None]}), length, 2)
+        pointers = (ctypes.c_int64 * 10).from_address(get_pointer(batch.pair[index], name))[children]
+        (ctypes.c_int64 * 10).from_address(ctypes.c_int64.from_address(pointers).value)[release] = 0
+        with pytest.raises(ValueError, match="not valid as an Arrow column: an? (type|array) that was used before"):
+            simdpct.quote_array(batch)
 
 
 def test_capsules_are_used_once():
@@ -306,6 +313,26 @@ def test_capsules_are_used_once():
     check(simdpct.quote_array(once), pyarrow.string(), ["a%20b"])
     with pytest.raises(ValueError, match="not valid as an Arrow column"):
         simdpct.quote_array(once)
+
+    # pyarrow takes over a struct by its `release` only: the other fields stay, and what they point to is freed.
+    once = Once(pyarrow.array(["a b"]))
+    pyarrow.DataType._import_from_c_capsule(once.pair[0])
+    with pytest.raises(ValueError, match="not valid as an Arrow column: a type that was used before"):
+        simdpct.quote_array(once)
+
+    class Stream:
+        def __init__(self, column):
+            self.capsule = column.__arrow_c_stream__()
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self.capsule
+
+    for column in (pyarrow.chunked_array([["a b"]]), simdpct.quote_array(pyarrow.array(["a b"]))):
+        for take in (pyarrow.chunked_array, simdpct.quote_array):
+            once = Stream(column)
+            assert len(take(once)) == 1
+            with pytest.raises(ValueError, match="not valid as an Arrow column: a stream that was used before"):
+                simdpct.quote_array(once)
 
     class Wrong:
         def __arrow_c_stream__(self, requested_schema=None):

@@ -86,16 +86,36 @@ pub struct Host {
     pub free: fn(Vec<u8>),
     /// Makes a buffer of a vector, which `take` has returned in most cases.
     pub buffer: fn(Vec<u8>) -> Buffer,
-    /// Builds an array of results, and may check it.
+    /// Builds an array of results, and may check it: see [`Parts`].
     pub build: fn(Parts) -> Result<ArrayData, ArrowError>,
 }
 
+/// The fields of an array of results. Only this crate makes them. They are valid if [`Host::take`] and [`Host::buffer`] keep their
+/// promises, except that text is only as valid as the texts of the columns.
+#[derive(Debug)]
+pub struct Parts(Fields);
+
 /// The fields of an array, in the order of [`ArrayData::into_parts`]: type, length, validity, offset, buffers and children.
-pub type Parts = (DataType, usize, Option<NullBuffer>, usize, Vec<Buffer>, Vec<ArrayData>);
+pub type Fields = (DataType, usize, Option<NullBuffer>, usize, Vec<Buffer>, Vec<ArrayData>);
+
+impl Parts {
+    /// Returns the type.
+    #[must_use]
+    pub fn data_type(&self) -> &DataType {
+        &self.0.0
+    }
+
+    /// Returns the fields.
+    #[must_use]
+    pub fn into_fields(self) -> Fields {
+        self.0
+    }
+}
 
 /// Returns a builder of an array with these fields.
 #[must_use]
-pub fn builder((data_type, len, nulls, offset, buffers, children): Parts) -> ArrayDataBuilder {
+pub fn builder(parts: Parts) -> ArrayDataBuilder {
+    let (data_type, len, nulls, offset, buffers, children) = parts.0;
     let builder = ArrayDataBuilder::new(data_type).len(len).nulls(nulls).offset(offset);
     builder.buffers(buffers).child_data(children).align_buffers(true)
 }
@@ -341,7 +361,7 @@ impl<'a> Piece<'a> {
         buffers: Vec<Buffer>,
         children: Vec<ArrayData>,
     ) -> Result<ArrayData, Failure> {
-        let parts = (of.clone(), len, nulls, 0, buffers, children);
+        let parts = Parts((of.clone(), len, nulls, 0, buffers, children));
         (self.job.host.build)(parts).map_err(|error| Failure::Invalid(error.to_string()))
     }
 
@@ -351,9 +371,9 @@ impl<'a> Piece<'a> {
         if rows.data_type() == self.result {
             return Ok(rows);
         }
-        let mut parts = rows.into_parts();
-        parts.0 = self.result.clone();
-        (self.job.host.build)(parts).map_err(|error| Failure::Invalid(error.to_string()))
+        let mut fields = rows.into_parts();
+        fields.0 = self.result.clone();
+        (self.job.host.build)(Parts(fields)).map_err(|error| Failure::Invalid(error.to_string()))
     }
 
     /// Makes an empty column with capacity for a number of values and bytes.

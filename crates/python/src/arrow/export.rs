@@ -15,7 +15,7 @@ use super::{ArrowArrayStream, Struct};
 
 /// Makes an array of results. It is not checked, because the functions guarantee that their results are valid.
 pub(crate) fn build(parts: Parts) -> Result<ArrayData, ArrowError> {
-    // SAFETY: only the crate `simdpct-functions` calls this, with the results that it has made: offsets in order that end in their
+    // SAFETY: only the crate `simdpct-functions` can make `Parts`, and by their promise they have offsets in order that end in their
     // buffer, views of values in their buffers, and nulls and children of the right lengths. Text is as valid as the texts that it was
     // made from. This package never reads values of an array without checks.
     Ok(unsafe { columns::builder(parts).build_unchecked() })

@@ -51,6 +51,7 @@ fn invalid(message: &'static str) -> Rejected {
 }
 
 /// The buffers of an array, and the struct that keeps them alive.
+// INVARIANT: `array` is not released. It is `owner` or the child of `owner`.
 struct Source<'a> {
     array: &'a FFI_ArrowArray,
     owner: &'a Arc<FFI_ArrowArray>,
@@ -70,7 +71,7 @@ impl Source<'_> {
         if count == 0 {
             return Ok(Buffer::default());
         }
-        // SAFETY: by the Arrow interface, `buffers` has `n_buffers` pointers, and `index` is smaller.
+        // SAFETY: by the Arrow interface, `buffers` of an array that is not released has `n_buffers` pointers, and `index` is smaller.
         let data = NonNull::new(unsafe { *array.buffers.add(index) }.cast::<T>().cast_mut());
         let size = count.checked_mul(size_of::<T>()).filter(|size| isize::try_from(*size).is_ok());
         let (Some(data), Some(size)) = (data.filter(|data| data.is_aligned()), size) else {
@@ -122,12 +123,19 @@ impl Source<'_> {
     }
 }
 
+/// Returns an array, or an error if it is released. Only `release` says so, and then all other fields may dangle.
+fn not_released(array: &FFI_ArrowArray) -> Result<&FFI_ArrowArray, Rejected> {
+    if array.is_released() { Err(invalid("an array that was used before")) } else { Ok(array) }
+}
+
 /// Returns the array that has the values of a table of one column.
 fn only_child(array: &FFI_ArrowArray) -> Result<&FFI_ArrowArray, Rejected> {
+    let array = not_released(array)?;
     if array.n_children != 1 || array.children.is_null() {
         return Err(invalid("another number of columns than its type has"));
     }
-    // SAFETY: by the Arrow interface, `children` has one pointer, and the child lives as long as its parent.
+    // SAFETY: the array is not released, so by the Arrow interface `children` has one pointer, which is NULL or a child that lives as
+    // long.
     unsafe { (*array.children).as_ref() }.ok_or_else(|| invalid("a column without data"))
 }
 
@@ -151,10 +159,7 @@ pub(crate) unsafe fn data_of(
 ) -> Result<ArrayData, Rejected> {
     let owner = Arc::new(array);
     let outer: &FFI_ArrowArray = &owner;
-    if outer.is_released() {
-        return Err(invalid("an array that was used before"));
-    }
-    let array = if *is_child { only_child(outer)? } else { outer };
+    let array = not_released(if *is_child { only_child(outer)? } else { outer })?;
     let (mut start, len) = (size(array.offset)?, rows(outer)?);
     if *is_child {
         let before = size(outer.offset)?;
@@ -163,7 +168,8 @@ pub(crate) unsafe fn data_of(
         }
         start = start.checked_add(before).ok_or_else(|| invalid("an offset out of range"))?;
         if outer.null_count != 0 && outer.n_buffers > 0 && !outer.buffers.is_null() {
-            // SAFETY: by the Arrow interface, `buffers` has `n_buffers` pointers, and there is at least one.
+            // SAFETY: `only_child` has checked that the table is not released, so by the Arrow interface `buffers` has `n_buffers`
+            // pointers, and there is at least one.
             if !unsafe { *outer.buffers }.is_null() {
                 return Err(Rejected::Type("a table with null rows; pass the column".to_owned()));
             }
@@ -179,7 +185,8 @@ pub(crate) unsafe fn data_of(
     }
     let source = Source { array, owner: &owner };
     // SAFETY: by the caller's promise, the array has the layout of `of`. It has `array.length` values from its offset on, which are
-    // `len` or at least `before + len`. Its first buffer has a bit for each value, or is NULL.
+    // `len` or at least `before + len`. `offsets` and `views` have read `buffer(1, ..)`, which fails unless `buffers` is not
+    // NULL and has two pointers. The first one is NULL, or there is a bit for each value at it.
     let (buffers, nulls) = unsafe {
         let buffers = match of {
             DataType::LargeUtf8 | DataType::LargeBinary => source.offsets::<i64>(start, len)?,
@@ -201,9 +208,7 @@ pub(crate) fn type_of(schema: &FFI_ArrowSchema) -> Result<(DataType, bool), Reje
     let mut schema = schema;
     let mut is_child = false;
     loop {
-        let Some(format) = format_of(schema) else {
-            return Err(invalid("no format"));
-        };
+        let format = format_of(schema)?;
         if !schema.dictionary.is_null() {
             return Err(Rejected::Type(
                 "a dictionary-encoded column; cast it to a string type first".to_owned(),
@@ -214,7 +219,8 @@ pub(crate) fn type_of(schema: &FFI_ArrowSchema) -> Result<(DataType, bool), Reje
                 let message = format!("a table with {} columns; select one", schema.n_children);
                 return Err(Rejected::Type(message));
             }
-            // SAFETY: by the Arrow interface, `children` has one pointer, and the child lives as long as its parent.
+            // SAFETY: `format_of` has checked that the schema is not released, so by the Arrow interface `children` has one pointer,
+            // which is NULL or a child that lives as long.
             schema =
                 unsafe { (*schema.children).as_ref() }.ok_or_else(|| invalid("a column without a type"))?;
             is_child = true;
@@ -229,22 +235,29 @@ pub(crate) fn type_of(schema: &FFI_ArrowSchema) -> Result<(DataType, bool), Reje
     }
 }
 
-fn format_of(schema: &FFI_ArrowSchema) -> Option<&CStr> {
-    // SAFETY: by the Arrow interface, a format that is not NULL is a C string that lives as long as the schema.
-    (!schema.format.is_null()).then(|| unsafe { CStr::from_ptr(schema.format) })
+/// Returns the format of a type, or an error if there is none, or if the schema is released, so that its other fields may dangle.
+fn format_of(schema: &FFI_ArrowSchema) -> Result<&CStr, Rejected> {
+    if schema.release.is_none() {
+        return Err(invalid("a type that was used before"));
+    }
+    if schema.format.is_null() {
+        return Err(invalid("no format"));
+    }
+    // SAFETY: the schema is not released, so by the Arrow interface a format that is not NULL is a C string that lives as long.
+    Ok(unsafe { CStr::from_ptr(schema.format) })
 }
 
 /// Reports whether a column has Arrow's null type, so that every value is null.
 pub(crate) fn is_null_type(schema: &FFI_ArrowSchema) -> bool {
-    format_of(schema) == Some(c"n")
+    format_of(schema).is_ok_and(|format| format == c"n")
 }
 
 /// Returns the name of a column.
 pub(crate) fn name_of(schema: &FFI_ArrowSchema) -> String {
-    if schema.name.is_null() {
+    if schema.release.is_none() || schema.name.is_null() {
         return String::new();
     }
-    // SAFETY: by the Arrow interface, a name that is not NULL is a C string that lives as long as the schema.
+    // SAFETY: the schema is not released, so by the Arrow interface a name that is not NULL is a C string that lives as long.
     unsafe { CStr::from_ptr(schema.name) }.to_string_lossy().into_owned()
 }
 
@@ -286,23 +299,27 @@ pub(crate) fn import(values: &Bound<'_, PyAny>) -> PyResult<Column> {
 }
 
 fn drain(mut stream: ArrowArrayStream) -> PyResult<Column> {
-    let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
+    // A consumer that takes over a stream need only set `release` to NULL. The functions stay, and their data may be freed.
+    let (Some(_), Some(get_schema), Some(get_next)) = (stream.release, stream.get_schema, stream.get_next)
+    else {
         return Err(invalid("a stream that was used before").into());
     };
     let mut schema = FFI_ArrowSchema::empty();
-    // SAFETY: the functions are not NULL, so the stream is not released, and `schema` is a place for a schema.
-    let status = unsafe { get_schema(&raw mut stream, &raw mut schema) };
-    if status != 0 {
-        return Err(stream_error(&mut stream, status));
+    // SAFETY: `release` is not NULL, so the stream is not released, and `schema` is a place for a schema. The status is that of the
+    // call.
+    unsafe {
+        let status = get_schema(&raw mut stream, &raw mut schema);
+        check(&mut stream, status)?;
     }
     let of = type_of(&schema)?;
     let mut chunks = Vec::new();
     loop {
         let mut array = FFI_ArrowArray::empty();
-        // SAFETY: the stream is not released, and `array` is a place for an array.
-        let status = unsafe { get_next(&raw mut stream, &raw mut array) };
-        if status != 0 {
-            return Err(stream_error(&mut stream, status));
+        // SAFETY: the stream is not released, because only its consumer may do that, and `array` is a place for an array. The status is
+        // that of the call.
+        unsafe {
+            let status = get_next(&raw mut stream, &raw mut array);
+            check(&mut stream, status)?;
         }
         if array.is_released() {
             return Ok(Column { data_type: of.0, chunks });
@@ -312,10 +329,19 @@ fn drain(mut stream: ArrowArrayStream) -> PyResult<Column> {
     }
 }
 
-fn stream_error(stream: &mut ArrowArrayStream, status: c_int) -> PyErr {
+/// Returns an error with the message of the stream if a call has failed, which a status other than 0 says.
+///
+/// # Safety
+///
+/// The stream is not released, and `status` is what the last call of a function of the stream returned.
+unsafe fn check(stream: &mut ArrowArrayStream, status: c_int) -> PyResult<()> {
+    if status == 0 {
+        return Ok(());
+    }
     let mut message = String::new();
     if let Some(last_error) = stream.get_last_error {
-        // SAFETY: the stream is not released, and its last call failed. The text is NULL or lives until the next call.
+        // SAFETY: by the caller's promise, the stream is not released and its last call failed. The text is NULL or lives until the
+        // next call.
         unsafe {
             let text = last_error(stream);
             if !text.is_null() {
@@ -323,5 +349,5 @@ fn stream_error(stream: &mut ArrowArrayStream, status: c_int) -> PyErr {
             }
         }
     }
-    PyValueError::new_err(format!("the stream failed with status {status}: {message}"))
+    Err(PyValueError::new_err(format!("the stream failed with status {status}: {message}")))
 }

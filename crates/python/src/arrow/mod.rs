@@ -1,8 +1,9 @@
 //! Exchanges columns with other libraries, by the Arrow C data interface and its capsules for Python.
 //!
 //! The specification is <https://arrow.apache.org/docs/format/CDataInterface.html>, with its pages on streams and capsules. `import` checks
-//! the structs of columns as far as it can: lengths, and the number, size and alignment of buffers. It cannot check that a buffer is as
-//! long as its column requires; the producer promises that. The crate `simdpct-functions` checks each offset and view that it reads.
+//! the structs of columns as far as it can: that nobody has released them, lengths, and the number, size and alignment of buffers. It
+//! cannot check that a buffer is as long as its column requires; the producer promises that. The crate `simdpct-functions` checks each
+//! offset and view that it reads.
 
 mod export;
 mod import;
@@ -17,25 +18,31 @@ pub(crate) use export::{array_capsule, build, schema_capsule, schema_of, stream_
 pub(crate) use import::{Rejected, data_of, import, is_null_type, name_of, rows, type_of};
 
 /// One of the three Arrow structs. It is released when it is dropped, unless a consumer has taken it over.
-// INVARIANT: the fields are numbers, and pointers that may be NULL. A struct whose bytes are all 0 is marked as released.
-trait Struct: Send + 'static {
+///
+/// # Safety
+///
+/// The type is the C struct in capsules with the name `CAPSULE`. A value whose bytes are all 0 is valid and marked as released.
+unsafe trait Struct: Send + 'static {
     /// The name that the PyCapsule interface gives to capsules with this struct.
     const CAPSULE: &'static CStr;
 }
 
-impl Struct for FFI_ArrowSchema {
+// SAFETY: this is the C struct `ArrowSchema`, of numbers and of pointers that may be NULL. It is released if `release` is NULL.
+unsafe impl Struct for FFI_ArrowSchema {
     const CAPSULE: &'static CStr = c"arrow_schema";
 }
 
-impl Struct for FFI_ArrowArray {
+// SAFETY: this is the C struct `ArrowArray`, of numbers and of pointers that may be NULL. It is released if `release` is NULL.
+unsafe impl Struct for FFI_ArrowArray {
     const CAPSULE: &'static CStr = c"arrow_array";
 }
 
-impl Struct for ArrowArrayStream {
+// SAFETY: this is the C struct `ArrowArrayStream`, of numbers and of pointers that may be NULL. It is released if `release` is NULL.
+unsafe impl Struct for ArrowArrayStream {
     const CAPSULE: &'static CStr = c"arrow_array_stream";
 }
 
-/// The Arrow C struct of a column in several arrays.
+/// The Arrow C struct of a column in several arrays. It is released if `release` is `None`, whatever the other fields are.
 // INVARIANT: if a stream is not released, its functions may be called as the interface allows, on any thread.
 #[repr(C)]
 struct ArrowArrayStream {
