@@ -717,6 +717,8 @@ fn offsets_count_removed_bytes() {
             [("http://hh:99999/", 10), ("   http://hh:99999/ ", 13), (" ht\ttp:/\r\n/h\th:99999/", 15)]
         {
             check_rejected(profile, &[(url, offset, Reason::Port)]);
+            let message = format!("the port is not a number of at most 65535, at offset {offset}");
+            assert_eq!(profile.canonicalize(url).unwrap_err().to_string(), message);
         }
     }
 }

@@ -313,6 +313,7 @@ fn blanks() {
     // In the forms, a slash would follow the blank, so browsers would read the blank as a part of the host.
     conflicts([Profile::Rfc3986Scheme], [("http://a ", 8), ("http://a\u{1}", 8)]);
     conflicts([Profile::SurtJava], [("http:/\u{2028}/a.b", 0)]);
+    conflicts([Profile::SurtJava], [("file:///a", 0), ("file://www.a.b/x", 0)]);
     conflicts([Profile::SafeBrowsing4], [("file://\\@a\u{7f}/", 9)]);
 }
 

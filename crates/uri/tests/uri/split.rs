@@ -99,6 +99,7 @@ fn check_many(urls: &[Vec<u8>]) {
             "{tier}"
         );
         assert_eq!((columns.len(), lines.len()), (urls.len(), urls.len()));
+        assert_eq!(columns.is_empty(), urls.is_empty());
         for (row, url) in urls.iter().enumerate() {
             let context = || format!("{tier}: {}", url.escape_ascii());
             let right = split_by_reference(url);
