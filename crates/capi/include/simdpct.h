@@ -36,7 +36,8 @@
  * Errors. Functions report errors as statuses. They do not set errno, block or exit; a bug in the library calls abort. All
  * functions except simdpct_init with SIMDPCT_ENVIRONMENT may be called in signal handlers.
  *
- * Time. Functions on text take time that is linear in the length of the input. All others take constant time.
+ * Time. Functions that take text, bytes or values take time that is linear in their length and number. All others take constant
+ * time.
  *
  * Compatibility. This file is valid C99 and C++11. Later versions with the same soname keep what it says.
  */
@@ -300,7 +301,8 @@ SIMDPCT_MUST_USE simdpct_result simdpct_encode_ext_value(const void *input, size
  *
  * A value that breaks the grammar is malformed, and so is one that is not valid in its charset. `offset` is then that of the first
  * byte or escape that is not allowed. RFC 8187 advises to ignore such a parameter. After SIMDPCT_MALFORMED, the bytes of `out` are
- * unspecified. Statuses: OK, TOO_SMALL, MALFORMED, NOT_FOUND, INVALID. */
+ * unspecified. UTF-8 is checked only if the output fits: after SIMDPCT_TOO_SMALL, a call with enough capacity may return
+ * SIMDPCT_MALFORMED. Statuses: OK, TOO_SMALL, MALFORMED, NOT_FOUND, INVALID. */
 SIMDPCT_MUST_USE simdpct_result simdpct_decode_ext_value(const void *input, size_t len, void *out, size_t out_cap,
                                                          simdpct_slice *language) SIMDPCT_NOEXCEPT;
 

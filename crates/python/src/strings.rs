@@ -291,7 +291,8 @@ pub(crate) fn split(py: Python<'_>, url: Text<'_>) -> PyResult<Parts> {
 /// Return None if the URL does not have it. A str with surrogates raises UnicodeEncodeError.
 ///
 /// With `decode`, the part is decoded once, and the escapes of its delimiters stay: `%2F` in a path, `%26`, `%3D`, `%3B` and `%2B` in a
-/// query, `%3A` and `%40` in an authority, and in all of these `%25`. In a str, the escapes of invalid UTF-8 stay as well.
+/// query, `%3A` and `%40` in an authority, `%3A` in a userinfo, and in all of these `%25`. In a str, the escapes of invalid UTF-8 stay
+/// as well.
 ///
 /// >>> url = 'https://example.com/caf%C3%A9%2Fbar?to=x%26y&q=1'
 /// >>> get(url, 'path')

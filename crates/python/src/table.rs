@@ -16,7 +16,8 @@ use crate::object::{decode_str, new_bytes, new_dict, new_list, new_str, no_memor
 use crate::{arrow, options};
 
 /// A column of results, for any library that takes Arrow data by the PyCapsule interface: `pyarrow.chunked_array(column)`,
-/// `polars.Series(column)`, `pandas.Series.from_arrow(column)`, and DuckDB through `pyarrow.table`. None of these copies it.
+/// `polars.Series(column)`, `pandas.Series.from_arrow(column)`, and DuckDB through `pyarrow.table`. These copy no text,
+/// except that pandas copies string views and binary, and Polars joins the parts of a long column, unless they are views.
 /// `pyarrow.array(column)` joins the parts of a long column first.
 ///
 /// It is also a sequence of Python objects without slices, so that `frame["name"] = column` works with pandas: str or bytes, bool, list

@@ -314,7 +314,8 @@ def get(url: AnyStr, part: str | None = None, *, param: str | bytes | None = Non
     Return None if the URL does not have it. A str with surrogates raises UnicodeEncodeError.
 
     With `decode`, the part is decoded once, and the escapes of its delimiters stay: `%2F` in a path, `%26`, `%3D`, `%3B` and `%2B` in a
-    query, `%3A` and `%40` in an authority, and in all of these `%25`. In a str, the escapes of invalid UTF-8 stay as well.
+    query, `%3A` and `%40` in an authority, `%3A` in a userinfo, and in all of these `%25`. In a str, the escapes of invalid UTF-8 stay
+    as well.
 
     >>> url = 'https://example.com/caf%C3%A9%2Fbar?to=x%26y&q=1'
     >>> get(url, 'path')
@@ -334,7 +335,8 @@ class _ArrowStream(Protocol):
 @final
 class Column:
     """A column of results, for any library that takes Arrow data by the PyCapsule interface: `pyarrow.chunked_array(column)`,
-    `polars.Series(column)`, `pandas.Series.from_arrow(column)`, and DuckDB through `pyarrow.table`. None of these copies it.
+    `polars.Series(column)`, `pandas.Series.from_arrow(column)`, and DuckDB through `pyarrow.table`. These copy no text,
+    except that pandas copies string views and binary, and Polars joins the parts of a long column, unless they are views.
     `pyarrow.array(column)` joins the parts of a long column first.
 
     It is also a sequence of Python objects without slices, so that `frame["name"] = column` works with pandas: str or bytes, bool, list
@@ -440,7 +442,7 @@ def url_array(
     'without_params', 'with_param' or 'join'.
 
     The README of the package describes them. `arguments` are those after the URL: constants, or columns with a value for each URL. A column
-    of one row has the same value for all. The names of 'without_params' may be a list. A part that a URL does not have is null. The parts
+    of one row, also of URLs, is repeated. The names of 'without_params' may be a list. A part that a URL does not have is null. The parts
     of a column of views are views of its buffers.
 
     >>> import pyarrow

@@ -102,7 +102,7 @@ def url_array(values, function, *arguments, threads=None):
     'without_params', 'with_param' or 'join'.
 
     The README of the package describes them. `arguments` are those after the URL: constants, or columns with a value for each URL. A column
-    of one row has the same value for all. The names of 'without_params' may be a list. A part that a URL does not have is null. The parts
+    of one row, also of URLs, is repeated. The names of 'without_params' may be a list. A part that a URL does not have is null. The parts
     of a column of views are views of its buffers.
 
     >>> import pyarrow

@@ -13,9 +13,10 @@ The import adds `pct` to expressions and to Series:
 Type checkers do not know what an import adds to the classes of Polars. They know `pct.Pct("url").host()`, the same expression as
 `pl.col("url").pct.host()`. The functions of this module are those of `simdpct` for columns.
 
-All methods take a column of String or Binary, and nulls stay. The result has the type of the column, unless the method names another. A
-part of a URL is a column with the name of the part, and all other results keep the name of their column. A column of another type, also
-Categorical and Enum, is an error while the query is planned: cast it first.
+All methods take a column of String or Binary, and nulls stay. The result has the type of the column, unless the method names another.
+The results of functions that take URLs apart, and of `join`, have the name of the function; that of `param` has the name of a constant
+parameter, else `param`. Whole URLs and other results keep the name of their column. A column of another type, also Categorical and Enum,
+is an error while the query is planned: cast it first.
 
 `errors` says what happens to a malformed value. Only 'strict' ends a query:
 
