@@ -150,13 +150,16 @@ export type WasmModule = Engine extends { WebAssembly: { Module: { prototype: in
 export type ByteStream = Engine extends { TransformStream: { prototype: infer S } } ? S : { readonly readable: object; readonly writable: object };
 
 /**
- * The functions of the package. They return a string for a string, and a new array for an array of bytes. `texts.map(encode)`
- * works: the index that `map` passes is ignored. A string in place of the options is a `TypeError`.
+ * The functions of the package. Those that take a string or an array of bytes return a string for a string, and a new array for an
+ * array; `decodeUntilStable` returns it as `value`, and `check` returns findings. `texts.map(encode)` works: the index that `map`
+ * passes is ignored. Other values in place of the options, and all other wrong types, are `TypeError`s. Unknown sets, sets of another
+ * instance, and sizes that do not fit in memory or in a string are `RangeError`s.
  */
 export interface Codec {
   /**
    * Escapes the UTF-8 bytes of a string, or the bytes of an array, that are not in the set.
    * @throws {PercentError} if a string has a lone surrogate, as `encodeURIComponent` does
+   * @throws {RangeError} if the options have both `keepEscapes` and `form`
    */
   encode(text: string, options?: EncodeOptions): string;
   encode(bytes: Uint8Array, options?: EncodeOptions): Uint8Array;
@@ -216,6 +219,7 @@ export interface Codec {
    * Decodes repeatedly until nothing changes, in linear time. `layers` is the number of rounds that changed something.
    * @throws {PercentError} if a string has a lone surrogate, or decodes to invalid UTF-8 (without `lossy`). In the second case, the
    *   offset is 0, because the bytes may come from several layers
+   * @throws {RangeError} if the options have `strict`
    */
   decodeUntilStable(text: string, options?: Omit<DecodeTextOptions, 'strict'>): { value: string; layers: number };
   decodeUntilStable(bytes: Uint8Array, options?: Omit<DecodeOptions, 'strict'>): { value: Uint8Array; layers: number };

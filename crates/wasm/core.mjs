@@ -15,9 +15,10 @@ const SHORT = 16;
 const SEARCHED = 96;
 // Buffers larger than this are freed after each operation.
 const RETAINED = 1 << 20;
-// The values of a list are joined and processed in groups of about this many code units. Engines do not copy strings that they
-// split, so a value keeps its whole group in memory.
-const GROUP = 1 << 15;
+// The values of a list are joined and processed in groups of at most this many code units. Engines do not copy strings that they
+// split, so a value keeps its whole group in memory: 128 KiB if all code units become three escapes, or 64 KiB of decoded text.
+const ENCODED = Math.floor((1 << 17) / 9);
+const DECODED = 1 << 15;
 // After the engine's own decoder has thrown, which takes microseconds, this many short strings bypass it.
 const PATIENCE = 32;
 
@@ -67,11 +68,11 @@ const concat = (first, second) => {
 };
 
 /**
- * Returns `options` unless it is a string, which would have no effect: somebody passed the name of a set. Numbers have no effect either,
- * but `texts.map(encode)` passes the index of each text.
+ * Returns `options` if they are an object. Other values would have no effect, such as the name of a set. Numbers have none either, but
+ * `texts.map(encode)` passes the index of each text.
  */
 export function checked(options) {
-  if (typeof options === 'string') throw new TypeError('the options must be an object, not a string');
+  if (typeof options === 'object' ? options === null : typeof options !== 'number') throw new TypeError('the options must be an object');
   return options;
 }
 
@@ -362,8 +363,8 @@ export function start(module) {
     return apply(input, wasm.pct_normalize);
   }
 
-  /** Maps `values`. `whole` processes several of them joined; `single` processes one, and throws the error for it. */
-  function each(values, whole, single) {
+  /** Maps `values`. `whole` processes several of them joined, up to `most`; `single` processes one, and throws the error for it. */
+  function each(values, most, whole, single) {
     if (!Array.isArray(values)) throw new TypeError('the input must be an array of strings');
     const results = [];
     const one = (from, to) => {
@@ -378,9 +379,11 @@ export function start(module) {
     };
     for (let from = 0, to; from < values.length; from = to) {
       let size = 0;
-      for (to = from; to < values.length && size < GROUP; to++) {
+      for (to = from; to < values.length; to++) {
         if (typeof values[to] !== 'string') throw new TypeError(`value ${to} is not a string`);
-        size += values[to].length;
+        size += values[to].length + 1;
+        // A value that is larger than any group is processed alone.
+        if (size > most && to > from) break;
       }
       if (to - from === 1 || !together(values.slice(from, to), whole, results)) one(from, to);
     }
@@ -416,7 +419,7 @@ export function start(module) {
       separated.set(set, sets);
     }
     const whole = (text, i) => apply(text, (length) => wasm.pct_encode(length, sets[i], flags), undefined, true);
-    return each(values, whole, (text) => encode(text, options));
+    return each(values, ENCODED, whole, (text) => encode(text, options));
   }
 
   function decodeList(values, options = {}) {
@@ -426,11 +429,11 @@ export function start(module) {
       throw new PercentError('invalid UTF-8', 0);
     };
     const whole = (text) => apply(text, (length) => wasm.pct_decode(length, keep, flags), reject);
-    return each(values, whole, (text) => decode(text, options));
+    return each(values, DECODED, whole, (text) => decode(text, options));
   }
 
   function normalizeList(values) {
-    return each(values, normalize, normalize);
+    return each(values, DECODED, normalize, normalize);
   }
 
   function encodeForm(input) {
@@ -503,7 +506,10 @@ export function start(module) {
   }
 
   function defineSet(definition) {
-    const { base, add = '', remove = '' } = checked(definition);
+    const { base, add = '', remove = '' } = definition;
+    if (typeof definition !== 'object' || typeof add !== 'string' || typeof remove !== 'string') {
+      throw new TypeError('the definition must be an object of strings');
+    }
     if (/[^\0-\x7f]/.test(add)) throw new RangeError(`a set can only have ASCII characters: ${JSON.stringify(add)}`);
     const number = found(wasm.pct_set_add(base === undefined ? -1 : numberOf(base), write(add)));
     return new PercentSet(identity, found(wasm.pct_set_remove(number, write(remove))));
@@ -523,5 +529,5 @@ export function compile(hex) {
   const bytes = new Uint8Array(hex.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = digit(2 * i) << 4 | digit(2 * i + 1);
   if (WebAssembly.validate(bytes)) return new WebAssembly.Module(bytes);
-  throw new Error('simdpct needs WebAssembly with vector instructions (Chrome 91, Firefox 89, Safari 16.4, Node 16.4); for other engines, pass simdpct.wasm to instantiate of simdpct/codec');
+  throw new Error('simdpct needs WebAssembly with vector instructions (Chrome 92, Firefox 90, Safari 16.4, Node 18); for other engines, pass simdpct.wasm to instantiate of simdpct/codec');
 }

@@ -142,16 +142,20 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm', 'simdpct.small.wasm'
       assert.equal(encode('a+b/c', { set: defineSet({ base: 'ecma-uri-component', add: '/', remove: 'b' }) }), 'a%2B%62/c');
       assert.equal(decode('%61%2Fb%0a', { keep: defineSet({ add: '/\r\n' }) }), 'a%2Fb%0a');
       for (const add of ['é', '\ud800', 'a\udc00']) assert.throws(() => defineSet({ add }), RangeError);
+      for (const wrong of [5, null, ['a'], new Uint8Array(1)]) {
+        for (const definition of [{ add: wrong }, { remove: wrong }]) assert.throws(() => defineSet(definition), TypeError);
+      }
+      for (const definition of [5, undefined, null, 'none']) assert.throws(() => defineSet(definition), TypeError);
       assert.throws(() => encode('a', { set: 'no-such-set' }), RangeError);
       assert.throws(() => main.encode('a', { set: hexadecimal }), RangeError, 'a set of another instance');
     });
 
-    test('options are no string, which would have no effect', () => {
+    test('options are objects, because others would have no effect', () => {
       const { encodeUrl = encode, decodeUrl = decode } = codec;
       const functions = [encode, decode, codec.decodeForm, codec.decodeUntilStable ?? decode, encodeUrl, decodeUrl];
       for (const length of [1, 2000]) {
         const text = 'a b/c'.repeat(length);
-        for (const name of ['rfc3986-path', '']) for (const operation of functions) assert.throws(() => operation(text, name), TypeError);
+        for (const name of ['rfc3986-path', '', null, true]) for (const operation of functions) assert.throws(() => operation(text, name), TypeError);
       }
       for (const operation of [codec.encodeList, codec.decodeList]) assert.throws(() => operation(['a b/c'], 'rfc3986-path'), TypeError);
       for (const operation of [codec.encodeStream, codec.decodeStream, defineSet]) assert.throws(() => operation('none'), TypeError);

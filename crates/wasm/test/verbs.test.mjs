@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 import { PercentError, instantiate } from '../codec.mjs';
 import { random, strings } from './inputs.mjs';
@@ -21,6 +23,22 @@ async function through(stream, pieces) {
   const out = [];
   for await (const chunk of source.pipeThrough(stream)) out.push(...chunk);
   return Uint8Array.from(out);
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc');
+
+/** The bytes of memory that each of 30 results of `make` holds. */
+function held(make) {
+  const used = () => {
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  make();
+  const results = [], before = used();
+  while (results.length < 30) results.push(make());
+  return (used() - before) / results.length;
 }
 
 /** `bytes` cut at random places, with empty pieces among them. */
@@ -102,6 +120,19 @@ for (const file of ['simdpct.simd128.wasm', 'simdpct.wasm']) {
       }
       assert.throws(() => encodeList(['a', 7]), TypeError);
       assert.throws(() => encodeList('a'), TypeError);
+    });
+
+    test('a value of a list holds at most 64 KiB of its neighbours, or 128 KiB if it is encoded', () => {
+      const short = '%41 is a short value', huge = 'x'.repeat(500_000);
+      const mixed = Array.from({ length: 200 }, (_, i) => (i % 2 ? '\u65e5'.repeat(500) : short));
+      const lists = [[short, huge], [short, `${huge}%41 `], Array(40_000).fill(short), mixed];
+      for (const list of lists) {
+        for (const operation of [encodeList, decodeList, normalizeList]) {
+          assert.deepEqual(operation(list), list.map((value) => operation([value])[0]));
+          const bytes = held(() => operation(list)[0]);
+          assert(bytes < (operation === encodeList ? 133_000 : 67_000), `${operation.name}: ${bytes} bytes`);
+        }
+      }
     });
 
     test('whole URLs: syntax stays, and decoding undoes encoding', () => {
