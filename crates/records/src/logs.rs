@@ -338,7 +338,8 @@ const HYPHEN: Placeholders = Placeholders::HYPHEN;
 const VARNISH_REFUSED: &[u8] = b"- http://localhost HTTP/1.0";
 const UNKNOWN_ESCAPES: &str =
     "an escape that the client sent, such as \\x22, cannot be told from one of the server";
-const DISAGREE: &str = "a line on which the servers that write this layout disagree is unreadable";
+const DISAGREE: &str =
+    "a line, or the value, on which the servers that write this layout disagree is unreadable";
 const DOCUMENTATION: &str = "documentation";
 const DECODED: &str = "the path is decoded, and the query is missing";
 

@@ -144,7 +144,8 @@ pub struct Places {
     /// names the delimiter of its file, and is copied.
     ///
     /// A row is unreadable if a quote is inside a cell without quotes, if text follows a closing quote, or if a quote is not
-    /// closed. Reading goes on with the next line. After an open quote, that is the next line with as many cells as the header.
+    /// closed. Reading goes on with the next line. After an open quote, that is the next line with as many cells as the header, if one
+    /// comes within --max-record; otherwise the row extends to a closing quote or to the end of the file.
     #[arg(long, group = "tables", requires = "column", conflicts_with_all = ["jsonl", "logfmt", "null"])]
     pub csv: bool,
 
@@ -161,8 +162,8 @@ pub struct Places {
     /// bytes that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them. A string that holds a JSON document
     /// still holds it after decoding: `"`, `\` and control bytes stay percent-encoded. Control bytes and invalid UTF-8 in strings
     /// are read, because some programs write them. A line that is not JSON is unreadable. `decode` and `normalize` may copy a line
-    /// in braces that contains neither `%` nor `\` without checking that it is JSON; with --strict, --rejects, --stats or another
-    /// policy than keep, they check each line.
+    /// in braces that contains neither `%` nor `\` without checking that it is JSON; with --strict, --rejects, --stats, --into, --values,
+    /// --only-changed, another policy than keep, or an option that also changes other text, such as --form, they check each line.
     #[arg(long, group = "documents", requires = "key", conflicts_with = "null")]
     pub jsonl: bool,
 
@@ -191,10 +192,10 @@ pub struct Places {
     #[arg(long, hide_short_help = true, conflicts_with_all = ["field", "csv", "jsonl", "logfmt", "log", "delimiter", "null"])]
     pub html: bool,
 
-    /// The separator of fields or columns: one byte, or `tab` or `space`
+    /// The separator of fields or columns: an ASCII character that is no letter or digit, or `tab` or `space`
     ///
-    /// Each CHAR separates two fields, and there are no quotes. The default of --field is any number of blanks, and that of
-    /// --csv is a comma.
+    /// CHAR is not `%`, `+`, a quote or a line end. Each CHAR separates two fields, and there are no quotes. The default of --field is any
+    /// number of blanks, and that of --csv is a comma.
     #[arg(short, long, value_name = "CHAR", value_parser = delimiter, hide_short_help = true, conflicts_with_all = ["jsonl", "logfmt"])]
     pub delimiter: Option<u8>,
 
@@ -242,9 +243,9 @@ pub struct Places {
     /// Memory limit for one record, in MiB; at most 2048 for `top` and `dedup`
     ///
     /// A longer record is unreadable: --on-rejected is the policy for it, a message says where it is, and `check` reports it as a finding.
-    /// There is no limit for `encode` and `decode` of whole lines, or with --raw, if --set, --escape, --keep, --keep-escapes, --lower and
-    /// --form are the only options for the conversion, nor for `normalize --raw`. `check` of whole lines has no limit either, but does not
-    /// read lines of more than 16 MiB as URLs.
+    /// There is no limit for `encode` and `decode` of whole lines, or with --raw, if --set, --escape, --keep, --keep-escapes, --bytes,
+    /// --lower and --form are the only options for the conversion, nor for `normalize --raw`. `check` of whole lines has no limit either,
+    /// but a line of more than 16 MiB, or more than this limit if it is greater, is `unreadable` as a URL.
     #[arg(
         long, value_name = "MIB", help_heading = INPUT, default_value = "2", hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..=4096)
@@ -301,7 +302,8 @@ pub struct Output {
     /// Unreadable records are listed, too. Rejected values could not be converted, or not wholly: decoding also lists values with malformed escapes
     /// or invalid UTF-8. A URL that a profile accepts is not listed for a malformed escape, unless --on-malformed rejects it.
     ///
-    /// Line ends and control bytes in RECORD are escaped. Like the output, FILE appears whole or not at all.
+    /// Line ends and control bytes in RECORD are escaped. Like the output, FILE appears whole or not at all. If no
+    /// input could be read, it stays as it is.
     #[arg(long, value_name = "FILE", help_heading = POLICIES, value_hint = ValueHint::FilePath, hide_short_help = true)]
     pub rejects: Option<PathBuf>,
 }
@@ -316,7 +318,9 @@ pub struct Written {
     #[arg(long)]
     pub values: bool,
 
-    /// With --values: write the values of a record on one line, separated by CHAR: one character, `tab` or `space`
+    /// With --values: write the values of a record on one line, separated by CHAR
+    ///
+    /// CHAR is `tab`, `space` or one ASCII character that is no letter, no digit and no `%`.
     ///
     /// The values are in the order of --field, --column or --key, and a missing one is empty. If two positions of --field name the same
     /// field of a line, the first has its value, and the other is empty. The separator is escaped inside values. Several values of one
@@ -336,7 +340,9 @@ pub struct Written {
     #[arg(long, value_name = "NAME,...", conflicts_with = "values")]
     pub into: Vec<String>,
 
-    /// Write only the records in which a value changes, and the header of CSV
+    /// Write only the records in which a value changes, or is rejected with --into, and the header of CSV
+    ///
+    /// Unreadable records are left out, and counted on stderr.
     #[arg(long, hide_short_help = true)]
     pub only_changed: bool,
 
@@ -358,7 +364,7 @@ pub struct Written {
     #[arg(long, group = "preview", requires = "in_place", conflicts_with_all = ["output", "compress"])]
     pub diff: bool,
 
-    /// With --dry-run or --diff: exit with 1 if a file would change
+    /// With --dry-run or --diff: exit with 1 if a file would or may change
     #[arg(long, requires = "preview", hide_short_help = true)]
     pub exit_code: bool,
 
@@ -382,8 +388,8 @@ pub struct Written {
     /// The policy for values that are invalid UTF-8, or invalid in the --charset [default: keep]
     ///
     /// With `keep`, bytes that are invalid in the charset stay escaped. Values are checked after decoding, or before
-    /// encoding. With `keep` and `replace`, `encode` writes a character that its charset lacks as a numeric
-    /// reference.
+    /// encoding. Commands that do not decode look only at bytes that are not escaped. With `keep` and `replace`, `encode`
+    /// writes a character that its charset lacks as a numeric reference.
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, hide_short_help = true, value_parser = choice(ON_FAULT))]
     pub on_invalid_utf8: Option<Policy>,
 

@@ -326,7 +326,8 @@ pub const ON_REJECTED: &[Choice<Policy>] = &[
     (
         "null",
         Policy::Null,
-        "Write `null` in JSON, and nothing elsewhere (\"-\" in logs and blank-separated lines)",
+        "Write `null` in JSON, and nothing elsewhere (\"-\" in logs and blank-separated lines); an unreadable line becomes \
+         empty, in JSON `null`, and a log value that can be read in two ways stays",
     ),
     ("fail", Policy::Fail, "Stop with an error that says where, and exit with 1, like --strict"),
 ];

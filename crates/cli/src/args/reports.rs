@@ -65,6 +65,8 @@ pub struct Dedup {
     pub profile: ProfileArg,
 
     /// The key of a URL, with {PART} for each part, as in `pct top`; a missing part is empty, and a URL without any is kept
+    ///
+    /// `{query:NAME[]}` alone is refused, because a key has one value.
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "profile", value_parser = template_of_key)]
     pub by: Option<Template>,
 
@@ -89,7 +91,7 @@ pub struct Dedup {
 /// the file before the finding. A summary goes to stderr.
 ///
 /// If fields, columns or keys are selected, only these are checked. TEXT then begins with the name of the field and
-/// the offset of the finding in its record: `column url at 12: %00`.
+/// the offset of the finding in its record: `column url at 12: %00`. In JSON, these are the members value and at.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/check.txt").trim_ascii_end())]
 pub struct Check {
@@ -121,7 +123,7 @@ pub struct Check {
 
     /// The format of the output
     ///
-    /// In JSON, each finding is an object with the members file, line, offset, kind and text.
+    /// In JSON, each finding is an object with the members file, line, offset, kind and text, and, if values are selected, value and at.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = choice(LISTS), conflicts_with = "files_with_findings")]
     pub format: OutputFormat,
 

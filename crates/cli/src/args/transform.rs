@@ -93,9 +93,10 @@ pub struct Decode {
     #[arg(long, conflicts_with_all = ["url", "ext_value"], hide_short_help = true)]
     pub path: bool,
 
-    /// Decode N times, with the same result as N runs
+    /// Decode N times in one run
     ///
-    /// --strict checks only the first layer; %uXXXX is read once.
+    /// The result is that of N runs, except that --strict, --on-malformed and --rejects look only at the escapes of the first layer,
+    /// `--charset auto` decides once, and %uXXXX and the escapes of --unescape are read once.
     #[arg(
         long, value_name = "N", default_value = "1", hide_default_value = true, hide_short_help = true, conflicts_with_all = ["url", "ext_value"],
         value_parser = clap::value_parser!(u16).range(1..)
@@ -104,8 +105,8 @@ pub struct Decode {
 
     /// Decode until nothing changes, in linear time, to reveal values that are escaped several times
     ///
-    /// --strict checks only the first layer; %uXXXX is read once. With --form, a "+" in any
-    /// layer becomes a space.
+    /// --strict, --on-malformed and --rejects look only at the escapes of the first layer; %uXXXX is read once. With --form, a "+" in
+    /// any layer becomes a space.
     #[arg(long, conflicts_with_all = ["times", "url", "ext_value"])]
     pub until_stable: bool,
 

@@ -22,8 +22,8 @@ use crate::url::split::{Layout, PartsWriter};
 /// Split URLs into their parts, before anything is decoded (RFC 3986, sections 2.4 and 3)
 ///
 /// Each URL becomes a row of TSV or CSV, or an object of JSON. Every input can be split, and `pct join` restores every URL
-/// that it accepts; line ends and NUL stay escaped after TSV and CSV, and tabs and a part of two quotes after TSV. The parts are
-/// written unchanged; --decode decodes each once.
+/// that it accepts; line ends and NUL stay escaped after TSV and CSV, tabs and a part of two quotes after TSV, and bytes that are
+/// invalid UTF-8 after JSON. The parts are written unchanged; --decode decodes each once.
 ///
 /// In TSV and CSV, a missing part is an empty cell, and an empty part is "": `http://a/` has no query, `http://a/?`
 /// has an empty one. In JSON, a missing part has no member. Line ends and NUL in a cell are escaped, and tabs in TSV.
@@ -138,7 +138,8 @@ pub struct Iri {
 
 /// Write IRIs as URIs: convert hosts by IDNA (UTS 46), and escape all other UTF-8 (RFC 3987, section 3.1)
 ///
-/// Escapes stay, and URIs do not change. The `%` of a malformed escape becomes %25. A URL whose host is not valid is rejected.
+/// Escapes stay, and URIs do not change. The `%` of a malformed escape becomes %25, so --strict stops only at rejected
+/// URLs and unreadable records. A URL whose host is not valid is rejected.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/uri.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Uri {

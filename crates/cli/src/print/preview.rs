@@ -54,9 +54,13 @@ pub struct Form {
 #[derive(Default)]
 pub struct Preview {
     form: Form,
-    /// The number of files so far (`files`), and of those that would change (`changed`).
+    /// The number of files so far (`files`), of those that would change (`changed`), and of the others with a line that is not
+    /// shown and may change (`uncertain`).
     files: u64,
     changed: u64,
+    uncertain: u64,
+    /// Whether a line of the file is not shown and may change.
+    has_unseen: bool,
     /// The name of the file for messages.
     name: String,
     /// The name of the file as the header of a diff has it.
@@ -87,8 +91,8 @@ impl Preview {
     /// Starts with the file at `path`.
     pub fn file(&mut self, path: &Path) {
         let (name, header) = (shown(path), header(path));
-        let Preview { form, files, changed, .. } = *self;
-        *self = Preview { files, changed, name, header, ..Preview::new(form) };
+        let Preview { form, files, changed, uncertain, .. } = *self;
+        *self = Preview { files, changed, uncertain, name, header, ..Preview::new(form) };
     }
 
     /// Sets the byte order mark of the file. The lines that `push` gets do not contain it.
@@ -124,8 +128,10 @@ impl Preview {
         Ok(())
     }
 
-    /// Counts the lines in `bytes`, which are part of an unchanged record that is too long to be shown.
-    pub fn pass(&mut self, bytes: &[u8], output: &mut Output) -> Result<(), Failure> {
+    /// Counts the lines in `bytes`, which are part of a record that is too long to be shown. `may_change` says whether the record
+    /// can change.
+    pub fn pass(&mut self, bytes: &[u8], may_change: bool, output: &mut Output) -> Result<(), Failure> {
+        self.has_unseen |= may_change;
         self.close(true, output)?;
         let lines = memchr::memchr_iter(b'\n', bytes).count() as u64;
         self.next = self.next.map(|line| line + lines);
@@ -297,22 +303,25 @@ impl Preview {
         let lines = self.gone.max(self.come);
         self.files += 1;
         self.changed += u64::from(lines > 0);
+        self.uncertain += u64::from(lines == 0 && self.has_unseen);
         if lines > 0 && !self.form.is_diff {
             output.write(format!("{}: {} would change\n", self.name, counted(lines, "line")).as_bytes())?;
         }
         Ok(())
     }
 
-    /// Reports whether a file would change.
+    /// Reports whether a file would or may change.
     pub fn has_changes(&self) -> bool {
-        self.changed > 0
+        self.changed + self.uncertain > 0
     }
 
     /// Prints to stderr how many of the files would change, unless the changes are shown.
     pub fn print_total(&self) {
         if !self.form.is_diff {
             let files = counted(self.files, "file");
-            warn(format_args!("{} of {files} would change; nothing was written", self.changed));
+            let others =
+                if self.uncertain > 0 { format!(", and {} may", self.uncertain) } else { String::new() };
+            warn(format_args!("{} of {files} would change{others}; nothing was written", self.changed));
         }
     }
 }

@@ -510,7 +510,13 @@ impl Job {
         let handler = match &mut self.task {
             Task::Check(check) if is_line => {
                 check.begin_pieces();
-                return OversizedAction::Pieces;
+                if !check.wanted.takes_urls() {
+                    return OversizedAction::Pieces;
+                }
+                if check.wanted.contains(Group::Unreadable) {
+                    report.findings.add(Group::Unreadable, 0, 0, format_args!("{reason}"));
+                }
+                return OversizedAction::Escapes;
             }
             Task::Check(check) => {
                 let record = Record { chunk: start, start: 0, stop: start.len(), end: self.records.end() };
@@ -610,4 +616,6 @@ pub enum OversizedAction {
     Keyless,
     /// [`Job::piece`] processes the record, and there is no message.
     Pieces,
+    /// [`Job::piece`] processes the record, which is not read as a URL.
+    Escapes,
 }

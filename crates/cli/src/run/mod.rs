@@ -74,7 +74,7 @@ fn run(
 ) -> Result<(Result<Outcome, Failure>, Stats), Failure> {
     let create = |path| open_rejects(path, destination.sync);
     let mut rejects = options.rejects.as_deref().map(create).transpose()?;
-    let (mut stats, mut workspace) = (Stats::default(), Workspace::default());
+    let (mut stats, mut workspace, mut has_read) = (Stats::default(), Workspace::default(), false);
     let result = files::each(sources, destination, |inputs, output| {
         if let Print::Dedup(distinct) = print {
             // The keys of a file that failed are not those of the next file.
@@ -89,6 +89,7 @@ fn run(
                 header = Header::default();
             }
             let passed = pass(input, &mut sink, job.clone(), &mut header, threads, &mut workspace);
+            has_read |= passed.is_ok();
             match (passed, &mut *sink.print) {
                 (Err(Failure::Enough), Print::Findings(findings)) => Ok(findings.next() != Next::Nothing),
                 (Ok(()), Print::Preview(preview)) => preview.finish(sink.output).map(|()| true),
@@ -109,8 +110,8 @@ fn run(
         }
         Ok(())
     });
-    // The list of rejected values is complete, even if some inputs failed.
-    if matches!(result, Ok(_) | Err(Failure::Reported { .. })) {
+    // The list belongs to the inputs that were converted, even if some failed. If all failed, the old list stays.
+    if result.is_ok() || has_read && matches!(result, Err(Failure::Reported { .. })) {
         rejects.map(Output::commit).transpose()?;
     }
     if let Some(format) = options.stats {
@@ -256,7 +257,7 @@ fn begin<'i>(
         && job.target.selector.is_line()
     {
         // Escapes can be checked part by part, so a line may have any length. A URL must be in memory as a whole.
-        limit = if check.wanted.takes_urls() { LONGEST } else { 0 };
+        limit = if check.wanted.takes_urls() { limit.max(LONGEST) } else { 0 };
     }
     if job.takes_blocks() {
         limit = usize::MAX;
@@ -285,8 +286,8 @@ fn begin<'i>(
     Ok(feed)
 }
 
-/// The maximum length, in bytes, of a line that is checked as a URL. Longer lines are checked only for suspicious
-/// escapes.
+/// The maximum length, in bytes, of a line that is checked as a URL, unless the user allows longer records. Longer lines are
+/// checked only for suspicious escapes.
 const LONGEST: usize = 16 << 20;
 
 /// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
@@ -374,7 +375,7 @@ fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
     ] {
         let outcome = match policy {
             Policy::Fail => continue,
-            Policy::Keep if quiet && what == REJECTED => continue,
+            Policy::Keep if quiet && what == REJECTED && !job.only_changed => continue,
             // The record with this value is written if another of its values changes.
             Policy::Keep if job.only_changed && what != UNREADABLE => {
                 ["counts as unchanged", "count as unchanged"]

@@ -318,10 +318,14 @@ impl Selector {
             Format::Fields(_) => {
                 let fields = self.fields.as_ref()?;
                 let position = fields.nearest(index)?;
-                // If positions from both ends mean the same field, only one of them finds it.
+                // If positions from both ends mean the same field, only one of them finds it. If ranges without an end do, the first
+                // of them finds it.
                 let is_there = |other| {
-                    let other = fields.nearest(other).filter(|_| stats.found(other));
-                    other.is_some_and(|other| (other.first < 0) != (position.first < 0))
+                    let found = fields.nearest(other).filter(|_| stats.found(other));
+                    found.is_some_and(|Position { first, last, .. }| {
+                        let may_take = other < index && first > 0 && (last < 0 || last >= position.first);
+                        (first < 0) != (position.first < 0) || may_take
+                    })
                 };
                 if (0..self.count()).any(is_there) {
                     return None;

@@ -180,7 +180,11 @@ impl Selector {
                         }
                         return Action::Write;
                     }
-                    action => return action,
+                    action => {
+                        // The record is left before its other values, which it has all the same.
+                        found.iter().for_each(|place| args.report.stats.find(place.index));
+                        return action;
+                    }
                 }
             }
         };

@@ -330,6 +330,15 @@ fn long_lines_are_whole_urls() {
             format!("3:{}: illegal: '|' in the query", second + at + 1),
         ]
     );
+    let longer = format!("{} \n", "x".repeat(17 << 20));
+    assert_eq!(
+        findings("--kinds illegal,unreadable", &longer),
+        ["1:0: unreadable: the record is longer than 16 MiB (--max-record)"]
+    );
+    assert_eq!(
+        findings("--kinds illegal --max-record 32", &longer),
+        [format!("1:{}: illegal: ' ' in the path", 17 << 20)]
+    );
 }
 
 #[test]

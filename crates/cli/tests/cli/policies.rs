@@ -325,6 +325,18 @@ fn rejects_have_place_reason_and_record() {
     fs::write(&rejects, "old").unwrap();
     assert_eq!(run(&["decode", "--strict", "--field", "2,3", "--rejects", file, name], "").code, Some(1));
     assert_eq!(fs::read_to_string(&rejects).unwrap(), "old");
+    // So it does if all inputs fail.
+    for args in [
+        &["decode", "gone"][..],
+        &["decode", "-i", "gone"],
+        &["dedup", "gone"],
+        &["decode", "--csv", "--column", "u", name],
+    ] {
+        assert_eq!(run(&[args, &["--rejects", file]].concat(), "").code, Some(2), "{args:?}");
+        assert_eq!(fs::read_to_string(&rejects).unwrap(), "old", "{args:?}");
+    }
+    assert_eq!(run(&["decode", "--rejects", file, "gone", name], "").code, Some(2));
+    assert_eq!(fs::read_to_string(&rejects).unwrap().lines().count(), 2);
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
     let same = run(&["decode", "--rejects", file, "-o", file, name], "");
     assert_eq!((same.err.as_str(), same.code), ("pct: --output and --rejects are the same file\n", Some(2)));
@@ -736,6 +748,10 @@ fn a_dropped_record_has_its_later_places() {
             "{args:?}: {err}"
         );
     }
+    // A value that cannot be read does not hide the others.
+    let args = ["decode", "--logfmt", "--key", "a,b", "--on-rejected", "drop"];
+    let err = run(&args, "a=\"\\q\" b=%41\n").err;
+    assert!(err.contains("left out") && !err.contains("line"), "{err}");
     // The part of an unreadable record that was read has no places.
     let input = "{\"u\":\"a\"}\n{\"v\":\"x\",\n";
     let err = run(&["decode", "--jsonl", "--key", "u,v", "--on-rejected", "drop"], input).err;
@@ -755,8 +771,10 @@ fn what_counts_as_unchanged_is_left_out_of_changes() {
         ),
         (&["decode", "--jsonl", "--key", "u,v"], cell, "1 value is unreadable, and counts as unchanged;"),
     ] {
-        let err = run(&[args, &["--only-changed"]].concat(), input).err;
-        assert!(err.contains(told), "{args:?}: {err}");
+        for options in [&["--only-changed"][..], &["--only-changed", "-q"]] {
+            let err = run(&[args, options].concat(), input).err;
+            assert!(err.contains(told), "{args:?} {options:?}: {err}");
+        }
         let err = run(args, input).err;
         assert!(err.contains("stays unchanged;"), "{args:?}: {err}");
     }

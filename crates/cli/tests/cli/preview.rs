@@ -129,6 +129,10 @@ fn a_preview_says_that_a_line_is_too_long_for_it() {
     let long =
         "the record is longer than 2 MiB (--max-record), and is too long for a preview, but -i converts it";
     assert!(err.contains(long) && !err.contains("unreadable"), "{err}");
+    fs::write(&path, "%41".repeat(1 << 20)).unwrap();
+    let Run { out, err, code } = run(&["decode", "-i", "--dry-run", "--exit-code", &path], "");
+    assert_eq!((out.len(), code), (0, Some(1)));
+    assert!(err.ends_with("\npct: 0 of 1 file would change, and 1 may; nothing was written\n"), "{err}");
 }
 
 /// Applying the output of `--diff` with `patch` gives the same file as `--in-place`.

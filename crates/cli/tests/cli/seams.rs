@@ -79,6 +79,8 @@ fn who_selects_nothing_is_told_once() {
         (&["--field", "1,2"], "a\na b\n"),
         (&["--field", "2..4"], "a\na b\n"),
         (&["--field", "-4..-2"], "a b\na\n"),
+        (&["--field", "1..,2"], "a b\n"),
+        (&["--field", "1..2,2.."], "a b\n"),
         (&["--logfmt", "--key", "a,b"], "a=1\nb=\n"),
     ] {
         assert_eq!(run(&[&["decode"], args].concat(), input).err, "", "{args:?}");

@@ -30,12 +30,13 @@ pub fn pass(
         OversizedAction::Pass => "is not checked",
         OversizedAction::Keyless => "stays, because it has no key",
         OversizedAction::Pieces => "",
+        OversizedAction::Escapes => "is not read as a URL",
     };
     if !outcome.is_empty() {
         let line = if report.places { format!("{}:", sink.lines + 1) } else { String::new() };
         warn(format_args!("{}:{line} offset {offset}: {reason}, and {outcome}", sink.file));
     }
-    if matches!(long, OversizedAction::Keyless | OversizedAction::Pieces) {
+    if matches!(long, OversizedAction::Keyless | OversizedAction::Pieces | OversizedAction::Escapes) {
         let mut offset = offset;
         return feed.rest(block, |piece, is_last| {
             out.clear();
@@ -70,7 +71,9 @@ pub fn pass(
         }
         match (&mut versions, &mut *sink.print) {
             (Some((old, new)), _) => old.write(piece).and_then(|()| new.write(out)),
-            (None, Print::Preview(preview)) => preview.pass(piece, sink.output),
+            (None, Print::Preview(preview)) => {
+                preview.pass(piece, matches!(long, OversizedAction::Unseen), sink.output)
+            }
             _ if is_copied && !piece.is_empty() => sink.write(piece, piece.last() != Some(&end)),
             _ if out.is_empty() => Ok(()),
             _ => sink.write(out, out.last() != Some(&end)),
