@@ -88,9 +88,9 @@ fuzz_target!(|text: &[u8]| {
         let is_file = input.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("file:"));
         let scheme = if is_file { "file" } else { "http" };
         let is_ipv6 = matches!(theirs, Some(Host::Ipv6(_)));
-        // A key without a host begins with a scheme: `foo:x)` has the path `x)`.
+        // A key without a host begins with a scheme: `foo:x)` has the path `x)`, and `foo:x:)` the path `x:)`.
         let has_reversed_host = key.split_once(')').is_some_and(|(host, _)| {
-            let port = host.rsplit_once(':').map_or("", |(_, port)| port);
+            let port = host.split_once(':').map_or("", |(_, port)| port);
             !host.contains(['/', '?']) && (is_ipv6 || port.bytes().all(|byte| byte.is_ascii_digit()))
         });
         let key_url = match is_surt && has_reversed_host {
