@@ -263,9 +263,9 @@ pub(crate) unsafe fn columns<'a>(
     texts: &mut Vec<DataChunk<'a>>,
 ) -> Result<Vec<Vector<'a>>, &'static str> {
     // SAFETY: by the caller's promise, the chunk is valid. Each index is below the number of columns. DuckDB flattens the
-    // arguments of a callback, so a column has memory for a value of each row, initialized unless the row is null, which nobody
-    // writes to during the call. If there is a validity mask, it has a bit for each row. The chunk of `text_of` has memory for
-    // `rows` strings, of which those of rows that are not null are initialized, and outlives `'a`.
+    // arguments of a callback, so a column has memory for a value of each row. Nobody writes to it during the call, and the value is
+    // initialised unless the row is null. If there is a validity mask, it has a bit for each row. The chunk of `text_of` outlives
+    // `'a`, and the same holds for its `rows` strings.
     unsafe {
         let rows = duckdb!(api, duckdb_data_chunk_get_size(chunk)) as usize;
         let count = duckdb!(api, duckdb_data_chunk_get_column_count(chunk));
@@ -610,7 +610,7 @@ impl<'a> Output<'a> {
     fn flush(&mut self) {
         let Some(&(first, _)) = self.waiting.first() else { return };
         self.assign(first, &self.long);
-        // SAFETY: by the invariant of `waiting`, the vector is one of strings and has the row `first`, which `assign` has initialized.
+        // SAFETY: by the invariant of `waiting`, the vector is one of strings and has the row `first`, which `assign` has initialised.
         // Both variants of the union start with the length.
         let (len, all) = unsafe {
             let all = &(*self.values.add(first)).value;

@@ -92,9 +92,9 @@ impl Register {
     }
 }
 
-// SAFETY: a register has 32 bytes, and this overrides all default methods that work on one part only. Each method is the
-// instruction of its documentation, and its accesses are proved there. `eq` makes lanes of all ones or all zeros, and
-// `is_dense` adds up eight of them at most, 255 each, which 16 bits hold.
+// SAFETY: a register has 32 bytes, and this overrides all default methods that work on one part only. Each method does what
+// the trait documents: `eq` makes lanes of all ones or all zeros, `is_dense` adds up at most eight of them, 255 each, which
+// 16 bits hold, and each access to memory has its own proof.
 unsafe impl Vector for Register {
     type Token = Avx2;
     const BYTES: usize = 32;

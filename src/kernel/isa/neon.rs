@@ -39,8 +39,8 @@ fn counts(_: Neon, mask: u64) -> uint8x8_t {
     unsafe { vcnt_u8(vcreate_u8(mask)) }
 }
 
-// SAFETY: a register has sixteen bytes, so all default methods apply. Each method here is the instruction of its documentation,
-// `eq` makes lanes of all ones or all zeros, and the accesses to memory are proved where they are.
+// SAFETY: a register has sixteen bytes, so all default methods apply. Each method here does what the trait documents: `eq`
+// makes lanes of all ones or all zeros, and each access to memory has its own proof.
 unsafe impl Vector for Register {
     type Token = Neon;
     const BYTES: usize = 16;

@@ -235,7 +235,8 @@ pub(crate) fn type_of(schema: &FFI_ArrowSchema) -> Result<(DataType, bool), Reje
     }
 }
 
-/// Returns the format of a type, or an error if there is none, or if the schema is released, so that its other fields may dangle.
+/// Returns the format of the type that `schema` describes. A schema without a format is an error. So is a released schema, because its
+/// other fields may dangle.
 fn format_of(schema: &FFI_ArrowSchema) -> Result<&CStr, Rejected> {
     if schema.release.is_none() {
         return Err(invalid("a type that was used before"));

@@ -83,6 +83,7 @@ fn check_many(urls: &[Vec<u8>]) {
     text.push(b'\n');
     for &tier in tiers() {
         let (mut columns, mut lines) = (Columns::new(), Lines::new());
+        assert!(columns.is_empty());
         split_column_on(tier, column, &mut columns).unwrap();
         split_lines_on(tier, &text, &mut lines).unwrap();
         let mut each = Vec::new();
