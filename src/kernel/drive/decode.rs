@@ -491,6 +491,9 @@ pub(crate) fn in_place<T: Tier>(tier: T, bytes: &mut [u8]) -> Option<usize> {
 /// four blocks of dense text.
 const LEAST_DENSE: usize = 4;
 
+/// The number of consecutive blocks with a `%` after which the loops for text with many kept escapes are tried.
+const LEAST_KEPT: usize = 2;
+
 /// The state of a decoding between blocks. Unless `KEEP`, no valid escape stays. The methods are not closures, because
 /// intrinsics in a closure are not inlined (lab: inlining).
 struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
@@ -513,11 +516,12 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     carry_all: u64,
     /// The lanes that were dropped from the latest block that was decoded alone.
     dropped: u64,
-    /// The number of blocks with a `%` since the last block without one, or since the last [`State::dense_text`].
+    /// The number of blocks with a `%` since the last block without one, or since the last [`State::dense_text`], or, if digits are
+    /// written in upper case, since the last block from which lanes were dropped.
     streak: usize,
-    /// Whether every `%` so far that [`State::dense_text`] has found starts an escape. If not, `dense_text` is not called for the rest of
-    /// the input, so that malformed text is not decoded twice.
-    well_formed: bool,
+    /// Whether the loops for text with many escapes may be tried. [`State::dense_text`] is not called after a malformed escape, so
+    /// that malformed text is not decoded twice. The loops for kept escapes leave a malformed one and a `+` as they are.
+    shortcuts: bool,
     bounds: B,
     out: Cursor<'c>,
 }
@@ -538,7 +542,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             carry_all: 0,
             dropped: 0,
             streak: 0,
-            well_formed: true,
+            shortcuts: !KEEP || !job.plus() && !job.strict,
             bounds,
             out: Cursor::new(out),
         }
@@ -595,7 +599,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             if self.copy_clean::<4>(rest) {
                 continue;
             }
-            if self.well_formed && rest.len() >= 5 * I::LANES {
+            if self.shortcuts && rest.len() >= 5 * I::LANES {
                 self.dense_text(rest);
                 continue;
             }
@@ -618,11 +622,71 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         while rest.len() >= I::LANES && self.out.spare() >= I::LANES {
             if !self.decode_next(rest, Lanes::ALL)? {
                 while rest.len() >= 2 * I::LANES && self.copy_clean::<2>(rest) {}
-            } else if const { I::DECODES_DENSE && !KEEP } && self.streak >= LEAST_DENSE && self.well_formed {
+            } else if const { KEEP && !B::MANY } && self.streak >= LEAST_KEPT && self.shortcuts {
+                if self.upper {
+                    self.normal_escapes(rest);
+                } else {
+                    self.kept_escapes(rest);
+                }
+            } else if const { I::DECODES_DENSE && !KEEP } && self.streak >= LEAST_DENSE && self.shortcuts {
                 self.dense_text(rest);
             }
         }
         Ok(())
+    }
+
+    /// Decodes whole blocks from the start of `rest`, one at a time, while each has a `%`. Digits stay as they are. This loop has fewer
+    /// tests than [`State::decode_block`] (lab: normal-text).
+    #[cfg_attr(optimized, inline(always))]
+    fn kept_escapes(&mut self, rest: &mut &[u8]) {
+        let isa = self.isa;
+        while rest.len() >= I::LANES && self.out.spare() >= I::LANES {
+            let block = isa.load(rest);
+            let found = isa.find(block, rest);
+            if found.percent == 0 {
+                return;
+            }
+            let (decoded, block) = isa.decode_some(block, &found, &self.class, !self.members_stay);
+            let drop = digits_of(decoded, Lanes::<I>::ALL, &mut self.carry);
+            isa.compress(block, drop, Lanes::ALL, &mut self.out);
+            *rest = &rest[I::LANES..];
+        }
+    }
+
+    /// Writes whole blocks from the start of `rest`, one at a time, while each has a `%` and no escape in it is decoded. Digits are
+    /// written in upper case. No escape that was decoded may end in `rest`.
+    #[cfg_attr(optimized, inline(always))]
+    fn normal_escapes(&mut self, rest: &mut &[u8]) {
+        let (isa, mut exact) = (self.isa, true);
+        while rest.len() >= I::LANES && self.out.spare() >= I::LANES {
+            let mut block = isa.load(rest);
+            let found = isa.find(block, rest);
+            if !isa.decodes_none(&found, &self.class, !self.members_stay) || found.percent == 0 {
+                break;
+            }
+            // Lanes after a malformed `%` are included, so it need not be found in text whose digits are in upper case.
+            let digits = found.percent << 1 | found.percent << 2 | self.carry_all;
+            if digits & isa.lower(block) == 0 {
+                digits_of(found.percent, Lanes::<I>::ALL, &mut self.carry_all);
+                exact = false;
+            } else {
+                self.correct_carry(exact, rest);
+                exact = true;
+                let (valid, ..) = corrected(isa, &found);
+                block = isa.upper(digits_of(valid, Lanes::<I>::ALL, &mut self.carry_all), block);
+            }
+            isa.store(block, Lanes::ALL, &mut self.out);
+            *rest = &rest[I::LANES..];
+        }
+        self.correct_carry(exact, rest);
+    }
+
+    /// Unless `exact`, removes lanes from `carry_all` that are no digits of an escape. The next block is at the start of `rest`.
+    #[cfg_attr(optimized, inline(always))]
+    fn correct_carry(&mut self, exact: bool, rest: &[u8]) {
+        if let (false, Some(whole)) = (exact, self.whole) {
+            self.carry_all = carried_digits(whole.input, whole.input.len() - rest.len());
+        }
     }
 
     /// Decodes three whole blocks at a time from the start of `rest` while they contain only escapes, as encoded text
@@ -649,7 +713,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         while rest.len() >= 5 * I::LANES && self.out.spare() >= 4 * I::LANES {
             let before = self.out.address();
             let Some(drops) = self.isa.decode_dense(rest, &mut self.carry, &mut self.out) else {
-                self.well_formed = false;
+                self.shortcuts = false;
                 return;
             };
             self.bounds.record_four_blocks(rest.len(), before, drops);
@@ -754,8 +818,9 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
         }
         let drop = digits_of(decoded, lanes, &mut self.carry);
         self.bounds.record_block(rest.len(), self.out.address(), drop, lanes.padding());
-        self.streak += 1;
         let before = core::mem::replace(&mut self.dropped, drop);
+        // Few normalizations decode an escape, and for those that do, `normal_escapes` would often be called in vain.
+        self.streak = if KEEP && self.upper && drop | before | self.carry != 0 { 0 } else { self.streak + 1 };
         if const { KEEP || I::TOGETHER != 4 } && drop | before == 0 {
             // Nothing is dropped if all escapes stay, which is the usual case in normalizing, or are malformed (lab: kernels).
             isa.store(result, lanes, &mut self.out);
@@ -771,6 +836,16 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
 struct Whole<'a> {
     job: &'a DecodeJob,
     input: &'a [u8],
+}
+
+/// Returns, as a mask of the lanes from `at` on, the digits of an escape that starts in the last two bytes before `at`.
+// It is not inlined, because it is called rarely, and would take registers from the loop (lab: normal-text).
+#[cold]
+#[inline(never)]
+fn carried_digits(input: &[u8], at: usize) -> u64 {
+    let is_escape =
+        |at| matches!(input.get(at..), Some([b'%', a, b, ..]) if hex::value(*a) | hex::value(*b) < 16);
+    if is_escape(at.wrapping_sub(1)) { 0b11 } else { u64::from(is_escape(at.wrapping_sub(2))) }
 }
 
 /// Finds the escapes in `decoded` that a normalization has to keep (see [`DecodeJob::completes`]). Writes `%` to their

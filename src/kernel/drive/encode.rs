@@ -361,6 +361,10 @@ fn escapes_in<I: Isa, const M: usize>(isa: I, class: &I::Class, rest: &[u8]) -> 
     escaped
 }
 
+/// The least length of input for which [`State::copy_start`] aligns the output. For a kilobyte, the additional block takes longer
+/// than the alignment saves (lab: normal-text).
+const LEAST_ALIGNED: usize = 4096;
+
 /// The state of an encoding between blocks. The methods are not closures, because intrinsics in a closure are not inlined (lab: inlining).
 struct State<'c, I: Isa, B, const DEFAULT: bool> {
     isa: I,
@@ -422,6 +426,12 @@ impl<'c, I: Isa, B: Bounds, const DEFAULT: bool> State<'c, I, B, DEFAULT> {
         // Text with many escapes usually has one in the first block, and should not wait for the check of four.
         if !isa.all_members([isa.load(input)], &self.class) {
             return input;
+        }
+        if rest.len() >= LEAST_ALIGNED {
+            // After this, no store of a block crosses the end of a cache line, which would take longer (lab: avx512).
+            let lead = Lanes::<I>::of_start(I::LANES - self.out.address() % I::LANES);
+            isa.store(isa.load(rest), lead, &mut self.out);
+            rest = &rest[lead.count()..];
         }
         while rest.len() >= 4 * I::LANES && self.copy_clean::<4>(rest) {
             rest = &rest[4 * I::LANES..];

@@ -297,6 +297,12 @@ pub(crate) trait Isa: Copy {
         members: bool,
     ) -> (u64, Self::Block);
 
+    /// Reports whether [`Isa::decode_some`] surely finds no escape. Malformed escapes may make this `false`.
+    #[cfg_attr(optimized, inline(always))]
+    fn decodes_none(self, found: &Found<Self::Block>, class: &Self::Class, members: bool) -> bool {
+        self.decode_some(found.values, found, class, members).0 == 0
+    }
+
     /// Returns `block` with the hexadecimal digits in the lanes of `mask` in upper case.
     fn upper(self, mask: u64, block: Self::Block) -> Self::Block;
 

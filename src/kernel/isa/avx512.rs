@@ -248,6 +248,25 @@ impl Avx512 {
         unsafe { _mm512_min_epu8(block, self.every::<0x7F>()) }
     }
 
+    /// Returns the lane of each `%` whose value is a member of the set; if `members` is false, whose value is not a member. The value
+    /// of a malformed escape is arbitrary.
+    #[cfg_attr(optimized, inline(always))]
+    fn chosen(self, found: &Found<__m512i>, class: &Class, members: bool) -> u64 {
+        // The inversion is done in vectors: inverting a mask would need a second mask, moved from a general register (lab: kernels).
+        let flip = self.all(if members { 0xFF } else { 0 });
+        // SAFETY: the token proves AVX-512.
+        unsafe {
+            let chosen = if class.high == [0; 2] {
+                // One instruction does the rest of `look_up_set` and the inversion: `(values | !ascii) ^ flip`.
+                let ascii = self.look_up(class.ascii, found.values);
+                _mm512_ternarylogic_epi32::<0x59>(found.values, ascii, flip)
+            } else {
+                _mm512_xor_si512(self.look_up_set(found.values, class), flip)
+            };
+            _mm512_mask_cmplt_epi8_mask(found.percent, chosen, _mm512_setzero_si512())
+        }
+    }
+
     /// Reports whether two digits follow every `%` in the blocks of `input`, which end before its last two bytes.
     #[cfg_attr(optimized, inline(always))]
     fn is_well_formed(self, input: &[u8]) -> bool {
@@ -598,16 +617,17 @@ impl Isa for Avx512 {
         class: &Class,
         members: bool,
     ) -> (u64, __m512i) {
-        let others = self.look_up_set(found.values, class);
+        let chosen = self.chosen(found, class, members);
         // SAFETY: the token proves AVX-512.
         unsafe {
-            let valid = _mm512_mask_testn_epi8_mask(found.percent, found.wrong, found.wrong);
-            // The inversion is done in vectors: inverting a mask would need a second mask, moved from a general register (lab: kernels).
-            let wrong = self.all(if members { 0xFF } else { 0 });
-            let right = _mm512_xor_si512(others, wrong);
-            let decoded = _mm512_mask_cmplt_epi8_mask(valid, right, _mm512_setzero_si512());
+            let decoded = _mm512_mask_testn_epi8_mask(chosen, found.wrong, found.wrong);
             (decoded, self.select(decoded, block, found.values))
         }
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn decodes_none(self, found: &Found<__m512i>, class: &Class, members: bool) -> bool {
+        self.chosen(found, class, members) == 0
     }
 
     #[cfg_attr(optimized, inline(always))]

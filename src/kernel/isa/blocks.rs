@@ -8,7 +8,7 @@
 //! *Marks* (see `vector.rs`) are registers whose lanes are all ones or all zeros. The loops over registers are
 //! unrolled. Their bodies are not closures, because intrinsics in a closure are not inlined (lab: inlining).
 
-use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Places, Row, without_digits};
+use super::tables::{BITS, DIGIT_HIGH, DIGIT_LOW, Row, without_digits};
 use super::vector::Vector;
 use crate::hex::{self, HexCase};
 use crate::kernel::cursor::{Cursor, Stage};
@@ -106,6 +106,18 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
         [first, second]
     }
 
+    /// Marks each `%` whose value is a member of the set; if `members` is false, whose value is not a member. The value of a malformed
+    /// escape is arbitrary.
+    #[cfg_attr(optimized, inline(always))]
+    fn chosen(self, found: &Found<[V; N]>, class: &Class<V>, members: bool) -> [V; N] {
+        let flip = if members { self.all(0xFF) } else { self.all(0) };
+        let mut marks = self.zeros(self.look_up_set(found.values, class));
+        for i in 0..N {
+            marks[i] = (marks[i] ^ flip) & found.marks[i];
+        }
+        marks
+    }
+
     /// Returns the high and the low hexadecimal digit of each byte. `digits` is the table of the sixteen digits, prepared by
     /// [`Vector::prepared`], and so are the results.
     #[cfg_attr(optimized, inline(always))]
@@ -174,29 +186,28 @@ impl<V: Vector, const N: usize> Blocks<V, N> {
     /// [`Vector::write_group`] may write for the last.
     const EXPANDED: usize = (Self::LANES / 8 - 1) * 24 + V::GROUP_WINDOW;
 
-    /// Returns how many of sixteen lanes are not in `drop`; at most sixteen.
-    #[cfg_attr(optimized, inline(always))]
-    fn left(self, drop: u16, places: &Places) -> usize {
-        if V::COUNTS_LANES { 16 - drop.count_ones() as usize } else { places.last_left() + 1 }
-    }
-
     /// Writes the lanes of a register without those in `drop` to `at`, and returns their end. Ignores the bits of `drop` from `BYTES` on.
     ///
     /// # Safety
     ///
     /// `BYTES` bytes are writable at `at`.
     #[cfg_attr(optimized, inline(always))]
-    unsafe fn write_left(self, register: V, drop: u64, mut at: *mut u8) -> *mut u8 {
+    unsafe fn write_left(self, register: V, drop: u64, at: *mut u8) -> *mut u8 {
+        let mut left = 0;
         for part in 0..V::PARTS {
-            let sixteen = (drop >> (16 * part)) as u16;
-            let places = without_digits(sixteen.to_le_bytes());
-            // SAFETY: the parts before this one left at most sixteen bytes each, so sixteen of the `BYTES` bytes are writable at `at`.
-            unsafe {
-                register.write_places(part, places, at);
-                at = at.add(self.left(sixteen, places));
-            }
+            let places = without_digits(((drop >> (16 * part)) as u16).to_le_bytes());
+            // SAFETY: `left` is the number of lanes that the parts before this one left, at most sixteen each, because `last_left` is
+            // at most 15. So sixteen of the `BYTES` bytes are writable there.
+            unsafe { register.write_places(part, places, at.add(left)) };
+            let lanes = 16 * (part + 1);
+            left = if V::COUNTS_LANES {
+                lanes - (drop & low_mask(lanes)).count_ones() as usize
+            } else {
+                left + places.last_left() + 1
+            };
         }
-        at
+        // SAFETY: the parts left at most sixteen lanes each, so `left` is at most `BYTES`.
+        unsafe { at.add(left) }
     }
 
     /// Writes the first `lanes` lanes of `block` without those in `drop`, and returns their number. See [`Isa::compress`].
@@ -471,7 +482,7 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         let (mut bytes, mut loaded) = (self.load(input)[0], 0);
         let mut digits = self.digits(bytes);
         for k in 0..4 {
-            let (mut percent, mut decoded) = ([bytes; N], [bytes; N]);
+            let (mut percent, mut decoded, mut dropped) = ([bytes; N], [bytes; N], 0);
             for i in 0..N {
                 loaded += 1;
                 // SAFETY: `loaded <= 4 * N`, and the check at the start shows that the input has `4 * LANES + BYTES` bytes, which are
@@ -488,18 +499,19 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
                     // lanes of the next register.
                     let drop = V::mask([percent[i]]) * 6 + carried;
                     carried = drop >> V::BYTES;
-                    drops[k] |= (drop & low_mask(V::BYTES)) << (V::BYTES * i);
+                    dropped |= (drop & low_mask(V::BYTES)) << (V::BYTES * i);
                     // SAFETY: the registers before this one left at most `BYTES` bytes each, and the window has `4 * LANES` bytes.
                     unsafe { at = self.write_left(decoded[i], drop, at) };
                 }
             }
             if V::MASKS_ARE_SLOW {
-                drops[k] = digits_of(V::mask(percent), Lanes::<Self>::ALL, &mut carried);
+                dropped = digits_of(V::mask(percent), Lanes::<Self>::ALL, &mut carried);
                 for i in 0..N {
                     // SAFETY: the registers before this one left at most `BYTES` bytes each, and the window has `4 * LANES` bytes.
-                    unsafe { at = self.write_left(decoded[i], drops[k] >> (V::BYTES * i), at) };
+                    unsafe { at = self.write_left(decoded[i], dropped >> (V::BYTES * i), at) };
                 }
             }
+            drops[k] = dropped;
         }
         if V::mask([self.all(0xFF).clear_marked(doubt)]) != low_mask(V::BYTES) {
             return None;
@@ -544,13 +556,21 @@ impl<V: Vector, const N: usize> Isa for Blocks<V, N> {
         class: &Class<V>,
         members: bool,
     ) -> (u64, [V; N]) {
-        let flip = if members { self.all(0xFF) } else { self.all(0) };
-        let mut marks = self.zeros(self.look_up_set(found.values, class));
+        let mut marks = self.chosen(found, class, members);
         for i in 0..N {
-            marks[i] = (marks[i] ^ flip) & found.marks[i].without(found.wrong[i]);
+            marks[i] = marks[i].without(found.wrong[i]);
             block[i] = block[i].blend(marks[i], found.values[i]);
         }
         (V::mask(marks), block)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
+    fn decodes_none(self, found: &Found<[V; N]>, class: &Class<V>, members: bool) -> bool {
+        let (mut any, marks) = (self.all(0), self.chosen(found, class, members));
+        for i in 0..N {
+            any = any | marks[i];
+        }
+        !any.any()
     }
 
     #[cfg_attr(optimized, inline(always))]
