@@ -6,36 +6,24 @@ use core::arch::x86::{__cpuid_count, _xgetbv, CpuidResult};
 use core::arch::x86_64::{__cpuid_count, _xgetbv, CpuidResult};
 use core::sync::atomic::{AtomicU16, Ordering};
 
-const SSE2: u16 = 1 << 0;
-const SSSE3: u16 = 1 << 1;
-const POPCNT: u16 = 1 << 2;
-const LZCNT: u16 = 1 << 3;
-const BMI1: u16 = 1 << 4;
-const BMI2: u16 = 1 << 5;
-const AVX2: u16 = 1 << 6;
-const AVX512F: u16 = 1 << 7;
-const AVX512BW: u16 = 1 << 8;
-const AVX512VBMI: u16 = 1 << 9;
-const AVX512VBMI2: u16 = 1 << 10;
-const AVX512VPOPCNTDQ: u16 = 1 << 11;
 /// The bit that is set once `ask` has returned the features.
 const ASKED: u16 = 1 << 15;
 
 /// Returns the bit of a feature by its name in the Rust reference. In a constant, an unknown name does not compile.
 pub(super) const fn bit(feature: &str) -> u16 {
     match feature.as_bytes() {
-        b"sse2" => SSE2,
-        b"ssse3" => SSSE3,
-        b"popcnt" => POPCNT,
-        b"lzcnt" => LZCNT,
-        b"bmi1" => BMI1,
-        b"bmi2" => BMI2,
-        b"avx2" => AVX2,
-        b"avx512f" => AVX512F,
-        b"avx512bw" => AVX512BW,
-        b"avx512vbmi" => AVX512VBMI,
-        b"avx512vbmi2" => AVX512VBMI2,
-        b"avx512vpopcntdq" => AVX512VPOPCNTDQ,
+        b"sse2" => 1 << 0,
+        b"ssse3" => 1 << 1,
+        b"popcnt" => 1 << 2,
+        b"lzcnt" => 1 << 3,
+        b"bmi1" => 1 << 4,
+        b"bmi2" => 1 << 5,
+        b"avx2" => 1 << 6,
+        b"avx512f" => 1 << 7,
+        b"avx512bw" => 1 << 8,
+        b"avx512vbmi" => 1 << 9,
+        b"avx512vbmi2" => 1 << 10,
+        b"avx512vpopcntdq" => 1 << 11,
         _ => panic!("cpu.rs does not know this feature"),
     }
 }
@@ -60,22 +48,27 @@ fn ask() -> u16 {
     if cfg!(any(target_env = "sgx", target_os = "none")) {
         return 0;
     }
-    let when = |register: u32, bit: u32, feature: u16| if register >> bit & 1 != 0 { feature } else { 0 };
+    /// Gives the bit of a feature if the CPU has set `$bit` of `$register`, and otherwise zero.
+    macro_rules! when {
+        ($register:expr, $bit:literal, $feature:literal) => {
+            if $register >> $bit & 1 != 0 { const { bit($feature) } } else { 0 }
+        };
+    }
 
     let last = cpuid(0).eax;
     if last < 1 {
         return 0;
     }
     let one = cpuid(1);
-    let mut found = when(one.edx, 26, SSE2) | when(one.ecx, 9, SSSE3) | when(one.ecx, 23, POPCNT);
+    let mut found = when!(one.edx, 26, "sse2") | when!(one.ecx, 9, "ssse3") | when!(one.ecx, 23, "popcnt");
     if cpuid(0x8000_0000).eax >= 0x8000_0001 {
-        found |= when(cpuid(0x8000_0001).ecx, 5, LZCNT);
+        found |= when!(cpuid(0x8000_0001).ecx, 5, "lzcnt");
     }
     if last < 7 {
         return found;
     }
     let seven = cpuid(7);
-    found |= when(seven.ebx, 3, BMI1) | when(seven.ebx, 8, BMI2);
+    found |= when!(seven.ebx, 3, "bmi1") | when!(seven.ebx, 8, "bmi2");
 
     // Wide registers need a system that saves them. If the CPU has XSAVE and OSXSAVE, XCR0 tells which registers are saved.
     const XSAVE: u32 = 0b11 << 26;
@@ -88,16 +81,16 @@ fn ask() -> u16 {
     // SAFETY: the check of `one.ecx` above shows XSAVE and OSXSAVE.
     let saved = unsafe { saved_registers() };
     if saved & SAVES_YMM == SAVES_YMM {
-        found |= when(seven.ebx, 5, AVX2);
+        found |= when!(seven.ebx, 5, "avx2");
     }
     // Rust's `avx512f` includes `fma` and `f16c`, so a CPU without these must not run code that enables it.
     const FMA_AND_F16C: u32 = 1 << 12 | 1 << 29;
     if saved & SAVES_ZMM == SAVES_ZMM && one.ecx & FMA_AND_F16C == FMA_AND_F16C {
-        found |= when(seven.ebx, 16, AVX512F)
-            | when(seven.ebx, 30, AVX512BW)
-            | when(seven.ecx, 1, AVX512VBMI)
-            | when(seven.ecx, 6, AVX512VBMI2)
-            | when(seven.ecx, 14, AVX512VPOPCNTDQ);
+        found |= when!(seven.ebx, 16, "avx512f")
+            | when!(seven.ebx, 30, "avx512bw")
+            | when!(seven.ecx, 1, "avx512vbmi")
+            | when!(seven.ecx, 6, "avx512vbmi2")
+            | when!(seven.ecx, 14, "avx512vpopcntdq");
     }
     found
 }

@@ -52,17 +52,6 @@ impl Register {
         down_by_two() = _mm_srli_si128::<2>;
     }
 
-    /// Loads the sixteen bytes of `input` from offset `at` on.
-    ///
-    /// # Safety
-    ///
-    /// `at + 16 <= input.len()`.
-    #[cfg_attr(optimized, inline(always))]
-    unsafe fn load_at(_: Sse2, input: &[u8], at: usize) -> Register {
-        // SAFETY: the token proves SSE2, and the caller guarantees `at + 16 <= input.len()`.
-        Register(unsafe { _mm_loadu_si128(input.as_ptr().add(at).cast()) })
-    }
-
     /// Stores the register.
     ///
     /// # Safety
@@ -123,8 +112,8 @@ impl Sse2 {
 
     #[cfg_attr(optimized, inline(always))]
     fn load_sixteen(self, bytes: &[u8; 16]) -> Register {
-        // SAFETY: the array has sixteen bytes.
-        unsafe { Register::load_at(self, bytes, 0) }
+        // SAFETY: the token proves SSE2, and the array has sixteen readable bytes.
+        Register(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
     }
 
     /// Returns the marked lanes of a block as a mask.

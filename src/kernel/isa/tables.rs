@@ -9,37 +9,25 @@
 pub(super) const BITS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
 
 /// The negative of each of [`BITS`]. A sum of some of them is the negative of their mask.
-pub(super) const NEGATED_BITS: [u8; 16] = {
-    let mut negated = BITS;
-    let mut i = 0;
-    while i < 16 {
-        negated[i] = negated[i].wrapping_neg();
-        i += 1;
-    }
-    negated
-};
+pub(super) const NEGATED_BITS: [u8; 16] =
+    [255, 254, 252, 248, 240, 224, 192, 128, 255, 254, 252, 248, 240, 224, 192, 128];
 
 /// For each value of a digit, the value shifted left by four bits, for the first digit of an escape.
-pub(super) const SHIFTED: [u8; 16] = {
+pub(super) const SHIFTED: [u8; 16] = shifted_less(0);
+
+/// The values of [`SHIFTED`], each less `%`. An entry that is added to a `%` gives the value.
+pub(super) const SHIFTED_LESS: [u8; 16] = shifted_less(b'%');
+
+/// Returns, for each value of a digit, the value shifted left by four bits, less `by`.
+const fn shifted_less(by: u8) -> [u8; 16] {
     let mut shifted = [0; 16];
     let mut value = 0;
     while value < 16 {
-        shifted[value] = (value as u8) << 4;
+        shifted[value] = ((value as u8) << 4).wrapping_sub(by);
         value += 1;
     }
     shifted
-};
-
-/// The values of [`SHIFTED`], each less `%`. An entry that is added to a `%` gives the value.
-pub(super) const SHIFTED_LESS: [u8; 16] = {
-    let mut shifted = SHIFTED;
-    let mut i = 0;
-    while i < 16 {
-        shifted[i] = shifted[i].wrapping_sub(b'%');
-        i += 1;
-    }
-    shifted
-};
+}
 
 /// A table indexed by the low half of a byte; [`DIGIT_HIGH`] is indexed by the high half. The saturating sum of both entries
 /// has a clear top bit exactly for hexadecimal digits, and then their value in its low half. For a byte above 0x7F, a shuffle
@@ -248,16 +236,9 @@ pub(super) static THIRDS: [[[u8; 16]; 2]; 3] = {
     lanes
 };
 
-/// Shuffle indices that put the first digits of sixteen escapes in order, after [`THIRDS`] gathered them.
-pub(super) const IN_ORDER: [u8; 16] = {
-    let mut places = [0; 16];
-    let mut i = 0;
-    while i < 16 {
-        places[i] = ((3 * i + 1) % 16) as u8;
-        i += 1;
-    }
-    places
-};
+/// Shuffle indices that put the first digits of sixteen escapes in order, after [`THIRDS`] gathered them. Each index is
+/// three more than the one before, modulo 16.
+pub(super) const IN_ORDER: [u8; 16] = [1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14];
 
 /// Shuffle indices of the first and of the second digits of sixteen escapes in three registers of sixteen lanes. A digit that
 /// is in another register has an index above 0x7F.
