@@ -148,7 +148,7 @@ struct Gathered<O> {
 impl<O: Offset> Gathered<O> {
     #[inline(always)]
     fn new() -> Gathered<O> {
-        let mut gathered = Gathered { bytes: ArrayVec::new(), offsets: ArrayVec::new() };
+        let mut gathered = Gathered { bytes: ArrayVec::default(), offsets: ArrayVec::default() };
         gathered.offsets.push(O::ZERO);
         gathered
     }
@@ -223,7 +223,7 @@ fn append_many<C: Codec, I: Offset, A: Append>(
     out: &mut A,
     rejected: &mut dyn FnMut(usize, &[u8], usize),
 ) -> Result<(), Stop> {
-    let mut ends = Ends::new();
+    let mut ends = Ends::default();
     let mut index = 0;
     // If the codec `is_apart`, there is no search, so this limit of 1 does not grow, and each value gets a call of its own.
     let mut limit = if C::SEARCHES { 1 } else { MAX_VALUES };

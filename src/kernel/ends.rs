@@ -32,6 +32,7 @@ const _: () = assert!(MAX_VALUES.is_multiple_of(PLACED_TOGETHER));
 /// The number of values that end in a block cannot be predicted, so the loop over blocks does not loop over ends
 /// (lab: columns). It only keeps a record of each block ([`Follow`]), and the ends in the output are computed
 /// afterwards ([`Placing`]). All loops of a tier share the code for this. Memory is written only as far as needed.
+#[derive(Default)]
 pub(crate) struct Ends {
     /// The number of values.
     count: usize,
@@ -56,22 +57,6 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Makes an `Ends` without values.
-    #[inline(always)]
-    pub(crate) fn new() -> Ends {
-        Ends {
-            count: 0,
-            padding: 0,
-            blocks: 0,
-            given: ArrayVec::new(),
-            places: ArrayVec::new(),
-            base: 0,
-            masks: ArrayVec::new(),
-            leads: ArrayVec::new(),
-            marks: ArrayVec::new(),
-        }
-    }
-
     /// Replaces the ends in the input by the first [`MAX_VALUES`] of `ends`, unmarked. The last value ends at `len`.
     #[inline(always)]
     pub(crate) fn set(&mut self, len: usize, ends: impl ExactSizeIterator<Item = usize>) {

@@ -13,13 +13,15 @@ pub(crate) struct ArrayVec<T, const N: usize> {
     len: usize,
 }
 
-impl<T: Copy, const N: usize> ArrayVec<T, N> {
-    /// Makes an empty vector.
+/// Makes an empty vector.
+impl<T, const N: usize> Default for ArrayVec<T, N> {
     #[inline(always)]
-    pub(crate) fn new() -> ArrayVec<T, N> {
+    fn default() -> ArrayVec<T, N> {
         ArrayVec { slots: [const { MaybeUninit::uninit() }; N], len: 0 }
     }
+}
 
+impl<T: Copy, const N: usize> ArrayVec<T, N> {
     /// Returns the number of values.
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
