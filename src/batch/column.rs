@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 use core::iter::FusedIterator;
+use core::ops::Range;
 
 use super::error::InvalidOffsets;
 #[cfg(feature = "alloc")]
@@ -187,7 +188,7 @@ impl<'a, O: Offset> Column<'a, O> {
     /// assert!(column.iter().eq([&b"a"[..], b"bc"]));
     /// ```
     pub fn iter(&self) -> Iter<'a, O> {
-        Iter { column: *self, next: 0, end: self.len() }
+        Iter { column: *self, indices: 0..self.len() }
     }
 
     /// Iterates over the indices of the values that are not valid UTF-8, in order.
@@ -207,7 +208,7 @@ impl<'a, O: Offset> Column<'a, O> {
     /// assert!(out.as_column().invalid_utf8().eq([1]));
     /// ```
     pub fn invalid_utf8(&self) -> impl Iterator<Item = usize> + use<'a, O> {
-        InvalidUtf8Values { column: *self, next: 0, checked: 0, valid: true }
+        InvalidUtf8Values { column: *self, next: 0, checked: 0 }
     }
 
     /// Returns the start of value `index` in the bytes. If `index` is the number of values, returns the end of the last value.
@@ -271,16 +272,11 @@ fn first_after<O: Offset>(offsets: &[O], place: usize) -> usize {
 
 impl<O: Offset> fmt::Debug for Column<'_, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter().map(Escaped)).finish()
-    }
-}
-
-/// Bytes whose `Debug` output is a byte string literal.
-struct Escaped<'a>(&'a [u8]);
-
-impl fmt::Debug for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "b\"{}\"", self.0.escape_ascii())
+        let mut list = f.debug_list();
+        for value in self.iter() {
+            list.entry(&format_args!("b\"{}\"", value.escape_ascii()));
+        }
+        list.finish()
     }
 }
 
@@ -297,9 +293,8 @@ impl<'a, O: Offset> IntoIterator for Column<'a, O> {
 #[derive(Clone, Debug)]
 pub struct Iter<'a, O: Offset> {
     column: Column<'a, O>,
-    // INVARIANT: `next <= end`, and `end` is at most the number of values.
-    next: usize,
-    end: usize,
+    /// The indices of the values that are left.
+    indices: Range<usize>,
 }
 
 impl<'a, O: Offset> Iterator for Iter<'a, O> {
@@ -307,26 +302,17 @@ impl<'a, O: Offset> Iterator for Iter<'a, O> {
 
     #[inline]
     fn next(&mut self) -> Option<&'a [u8]> {
-        if self.next >= self.end {
-            return None;
-        }
-        self.next += 1;
-        Some(self.column.bytes_of(self.next - 1, 1))
+        self.indices.next().map(|index| self.column.bytes_of(index, 1))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.end - self.next;
-        (left, Some(left))
+        self.indices.size_hint()
     }
 }
 
 impl<O: Offset> DoubleEndedIterator for Iter<'_, O> {
     fn next_back(&mut self) -> Option<Self::Item> {
-        if self.next >= self.end {
-            return None;
-        }
-        self.end -= 1;
-        Some(self.column.bytes_of(self.end, 1))
+        self.indices.next_back().map(|index| self.column.bytes_of(index, 1))
     }
 }
 
@@ -342,35 +328,28 @@ struct InvalidUtf8Values<'a, O: Offset> {
     next: usize,
     /// The index of the first value after the last group that was validated together.
     checked: usize,
-    /// Whether all values of the group that ends at `checked` are valid UTF-8.
-    valid: bool,
 }
 
 impl<O: Offset> Iterator for InvalidUtf8Values<'_, O> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        loop {
-            if self.next == self.checked {
-                let count = (self.column.len() - self.next).min(TOGETHER);
-                if count == 0 {
-                    return None;
-                }
+        while self.next < self.column.len() {
+            let index = self.next;
+            if index == self.checked {
+                let count = (self.column.len() - index).min(TOGETHER);
                 self.checked += count;
-                self.valid = is_utf8_together(self.column, self.next, count);
-            }
-            if self.valid {
-                self.next = self.checked;
-                continue;
-            }
-            while self.next < self.checked {
-                let index = self.next;
-                self.next += 1;
-                if utf8::as_str(self.column.bytes_of(index, 1)).is_err() {
-                    return Some(index);
+                if is_utf8_together(self.column, index, count) {
+                    self.next = self.checked;
+                    continue;
                 }
+            }
+            self.next += 1;
+            if utf8::as_str(self.column.bytes_of(index, 1)).is_err() {
+                return Some(index);
             }
         }
+        None
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
