@@ -1,6 +1,5 @@
 //! The errors of the functions and methods: malformed escapes, invalid UTF-8, and too little capacity for output.
 
-use core::error::Error;
 use core::fmt;
 
 use crate::hex;
@@ -100,16 +99,6 @@ impl MalformedEscape {
     }
 }
 
-impl fmt::Display for MalformedEscape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "malformed escape at offset {}: {} (a '%' itself is written '%25')",
-            self.offset, self.cause
-        )
-    }
-}
-
 impl fmt::Display for MalformedCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -135,12 +124,6 @@ impl fmt::Display for MalformedCause {
 pub struct BufferTooSmall {
     /// The size that the output needs, in bytes.
     pub needed: usize,
-}
-
-impl fmt::Display for BufferTooSmall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the buffer is too small: the output needs {} bytes", self.needed)
-    }
 }
 
 /// The error of decoding into a slice.
@@ -198,15 +181,26 @@ pub struct InvalidUtf8 {
     pub decoded_offset: usize,
 }
 
-impl fmt::Display for InvalidUtf8 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the decoded bytes are not UTF-8 from offset {} of the input on", self.offset)
-    }
+/// Implements the traits of errors whose message names some of their fields.
+macro_rules! with_message {
+    ($($error:ident { $($field:ident),* }: $message:literal;)*) => {$(
+        impl fmt::Display for $error {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let $error { $($field,)* .. } = self;
+                write!(f, $message)
+            }
+        }
+
+        impl core::error::Error for $error {}
+    )*};
 }
 
-impl Error for MalformedEscape {}
-impl Error for BufferTooSmall {}
-impl Error for InvalidUtf8 {}
+with_message! {
+    MalformedEscape { offset, cause }:
+        "malformed escape at offset {offset}: {cause} (a '%' itself is written '%25')";
+    BufferTooSmall { needed }: "the buffer is too small: the output needs {needed} bytes";
+    InvalidUtf8 { offset }: "the decoded bytes are not UTF-8 from offset {offset} of the input on";
+}
 
 /// Implements the traits of errors that hold one of several other errors. They show its message, so `source` does not return it as
 /// well.
@@ -231,7 +225,7 @@ macro_rules! one_of_several {
         )*
     )*};
 }
-pub(crate) use one_of_several;
+pub(crate) use {one_of_several, with_message};
 
 one_of_several! {
     DecodeError: Malformed(MalformedEscape), BufferTooSmall(BufferTooSmall);

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::error::one_of_several;
+use crate::error::{one_of_several, with_message};
 
 /// The error of offsets that do not cut the bytes into values.
 ///
@@ -20,14 +20,6 @@ pub struct InvalidOffsets {
     pub index: usize,
 }
 
-impl fmt::Display for InvalidOffsets {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "offset {} does not cut the bytes into values: offsets ascend within the bytes", self.index)
-    }
-}
-
-impl core::error::Error for InvalidOffsets {}
-
 /// The error of output that is too long for the type of its offsets. Use wider offsets, or fewer values at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -35,18 +27,6 @@ pub struct TooLong {
     /// The index, in the input, of the first value whose end does not fit an offset.
     pub index: usize,
 }
-
-impl fmt::Display for TooLong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the offsets are too narrow for the output from value {} on: use wider ones, or fewer values at once",
-            self.index
-        )
-    }
-}
-
-impl core::error::Error for TooLong {}
 
 /// The error of memory that is too small for a column.
 ///
@@ -74,15 +54,6 @@ pub struct ColumnTooSmall {
     pub offsets: usize,
 }
 
-impl fmt::Display for ColumnTooSmall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ColumnTooSmall { index, bytes, offsets } = self;
-        write!(f, "no room for value {index}: the column needs {bytes} bytes and {offsets} offsets")
-    }
-}
-
-impl core::error::Error for ColumnTooSmall {}
-
 /// The error of appending to an [`UninitColumn`](super::UninitColumn).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -91,6 +62,15 @@ pub enum ColumnError {
     TooLong(TooLong),
     /// The memory of the caller is too small for the output.
     TooSmall(ColumnTooSmall),
+}
+
+with_message! {
+    InvalidOffsets { index }:
+        "offset {index} does not cut the bytes into values: offsets ascend within the bytes";
+    TooLong { index }:
+        "the offsets are too narrow for the output from value {index} on: use wider ones, or fewer values at once";
+    ColumnTooSmall { index, bytes, offsets }:
+        "no room for value {index}: the column needs {bytes} bytes and {offsets} offsets";
 }
 
 one_of_several! {
