@@ -41,26 +41,21 @@ mod sealed {
 /// }
 /// assert_eq!(longest(sets::RFC3986_SEGMENT, &["a b", "/"]), Some(5));
 /// ```
-#[cfg(feature = "alloc")]
 pub trait KeepSet: Copy + sealed::Sealed {
     /// The type of the encoded output: `str` or `[u8]`.
+    #[cfg(feature = "alloc")]
     type Text: ?Sized + ToOwned<Owned: AppendText<Self::Text>> + 'static;
 
     /// Returns the bytes of the set.
     fn members(&self) -> ByteSet;
 
+    #[cfg(feature = "alloc")]
     #[doc(hidden)]
     fn encode<'a>(coder: &Coder<Self>, input: &'a [u8]) -> Cow<'a, Self::Text>;
 
+    #[cfg(feature = "alloc")]
     #[doc(hidden)]
     fn encode_owned(coder: &Coder<Self>, input: Vec<u8>) -> <Self::Text as ToOwned>::Owned;
-}
-
-/// A set of bytes that an encoder or a decoder keeps: an [`AsciiSet`] or a [`ByteSet`]. This trait is sealed.
-#[cfg(not(feature = "alloc"))]
-pub trait KeepSet: Copy + sealed::Sealed {
-    /// Returns the bytes of the set.
-    fn members(&self) -> ByteSet;
 }
 
 /// A buffer that encoded output of type `T` can be appended to: a `Vec<u8>` for any `T`, a `String` for `str`. This trait is sealed.

@@ -108,10 +108,8 @@ impl<T: Transform, W: Write> Writer<T, W> {
         if !self.ended && self.error.is_none() {
             self.ended = true;
             self.error = self.transform.finish(&mut self.buffer).err();
-            self.pass_on()?;
         }
-        self.flush_inner()?;
-        self.check_error()
+        self.flush()
     }
 
     /// Writes the buffered output to the inner writer, until the buffer is empty or an error occurs.
