@@ -283,15 +283,6 @@ impl Row {
     }
 }
 
-const _: () = {
-    let mut mask = 0;
-    while mask < 256 {
-        let escapes = (mask as u8).count_ones() as u8;
-        assert!(EXPAND[mask].0[Row::LEN] == 8 + 2 * escapes);
-        mask += 1;
-    }
-};
-
 /// A [`Row`] for each mask of lanes to escape in a group of eight.
 pub(super) static EXPAND: [Row; 256] = {
     let mut table = [const { Row([0; 32]) }; 256];
@@ -311,6 +302,7 @@ pub(super) static EXPAND: [Row; 256] = {
             }
             lane += 1;
         }
+        assert!(at == 8 + 2 * mask.count_ones() as usize);
         row[Row::LEN] = at as u8;
         mask += 1;
     }
