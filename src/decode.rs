@@ -97,7 +97,7 @@ impl Core {
         if measured.stopped() < input.len() {
             return Ok(Some(measured.stopped()));
         }
-        if room < measured.len() { Err(BufferTooSmall { needed: measured.len() }) } else { Ok(None) }
+        if room < measured.len { Err(BufferTooSmall { needed: measured.len }) } else { Ok(None) }
     }
 
     /// Decodes `bytes` in place and returns the length of the result. A strict caller must have validated `bytes`.
@@ -228,9 +228,9 @@ impl Core {
         if input.len() <= ASIDE {
             return self.cow_by_stack(input);
         }
-        let mut out = Vec::with_capacity(measured.len());
+        let mut out = Vec::with_capacity(measured.len);
         // The measurement has shown that no malformed escape ends the decoding.
-        self.append_bytes(input, measured.len(), Tail::new(&mut out), false);
+        self.append_bytes(input, measured.len, Tail::new(&mut out), false);
         (Cow::Owned(out), input.len())
     }
 
@@ -489,7 +489,7 @@ impl Decode {
     /// ```
     #[must_use]
     pub fn decoded_len(&self, input: &(impl AsRef<[u8]> + ?Sized)) -> usize {
-        self.core.measure(input.as_ref()).len()
+        self.core.measure(input.as_ref()).len
     }
 
     /// Reports whether decoding would change nothing. It stops at the first piece of input, at most 4 KiB, that changes.
@@ -589,7 +589,7 @@ impl TryDecode {
         let input = input.as_ref();
         let measured = self.core.measure(input);
         MalformedEscape::unless_whole(input, measured.stopped())?;
-        Ok(measured.len())
+        Ok(measured.len)
     }
 
     /// Reports whether decoding would change nothing.

@@ -109,7 +109,7 @@ impl Core {
             if piece.is_empty() {
                 break;
             }
-            count -= core.at(input, at).measure(piece).len();
+            count -= core.at(input, at).measure(piece).len;
             at += piece.len();
         }
         for (offset, step) in reference::steps(at..input.len(), |at| reference::decode(&core.job, input, at))

@@ -62,7 +62,7 @@ impl Codec for Core {
     #[inline(always)]
     fn measure(&self, value: &[u8]) -> Result<usize, usize> {
         let measured = Core::measure(self, value);
-        if measured.stopped() < value.len() { Err(measured.stopped()) } else { Ok(measured.len()) }
+        if measured.stopped() < value.len() { Err(measured.stopped()) } else { Ok(measured.len) }
     }
 
     #[inline(always)]

@@ -260,7 +260,8 @@ impl End {
 /// The result of measuring a decoding, in two words.
 #[derive(Clone, Copy)]
 pub(crate) struct Measured {
-    len: usize,
+    /// The exact number of bytes of the output, if the decoding does not stop early.
+    pub len: usize,
     /// The length of the input, or the offset of a malformed escape, shifted left by one; the lowest bit is `changed`. No input
     /// is longer than `isize::MAX`, so one bit is free.
     stopped_and_changed: usize,
@@ -270,12 +271,6 @@ impl Measured {
     #[inline(always)]
     pub(crate) fn new(measure: Measure, stopped: usize) -> Measured {
         Measured { len: measure.len, stopped_and_changed: stopped << 1 | usize::from(measure.changed) }
-    }
-
-    /// Returns the exact number of bytes of the output, if the decoding does not stop early.
-    #[inline(always)]
-    pub(crate) fn len(self) -> usize {
-        self.len
     }
 
     /// Reports whether the output differs from the input, if the decoding does not stop early.
