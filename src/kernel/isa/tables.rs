@@ -149,6 +149,7 @@ static WITHOUT_DIGITS: [Places; ENTRIES] = {
                     }
                     lane += 1;
                 }
+                assert!(at <= 16);
                 table[index].0[15] = at as u8 - 1;
             }
             high += 1;
@@ -171,11 +172,6 @@ const _: () = {
         mask += 1;
     }
     assert!(last_row + last_column + size_of::<Places>() <= size_of_val(&WITHOUT_DIGITS));
-    let mut entry = 0;
-    while entry < WITHOUT_DIGITS.len() {
-        assert!(WITHOUT_DIGITS[entry].0[15] < 16);
-        entry += 1;
-    }
 };
 
 /// Returns the indices that move all lanes but those of a little-endian mask to the front, if digits of escapes can
