@@ -285,8 +285,9 @@ fn check_decoded_values<I: Isa>(isa: I, tier: &str) {
                     bytes[lane] = value;
                 }
             }
-            let found = (decoded, isa.bytes(result));
-            assert_eq!(found, (mask, bytes), "{tier}, {set:?}, {members}, turn {turn}");
+            let none = isa.decodes_none(&found, &class, members);
+            let found = (decoded, isa.bytes(result), none);
+            assert_eq!(found, (mask, bytes, mask == 0), "{tier}, {set:?}, {members}, turn {turn}");
         }
     }
 }
