@@ -50,7 +50,8 @@ pub(super) fn decode<'c>(tier: Avx2, job: &DecodeJob, input: &[u8], out: OutputS
         (true, 65..=128) => tier.decode_by::<decode::FewBlocks<2, NotCopied<Plain>>>(job, input, out),
         (true, 129..) => tier.decode_by::<decode::AnyLength<Plain>>(job, input, out),
         (false, 0..=64) => tier.decode_by::<decode::OneBlock<NotCopied<Other>>>(job, input, out),
-        (false, 65..) => tier.decode_by::<decode::AnyLength<Other>>(job, input, out),
+        (false, 65..=128) => tier.decode_by::<decode::FewBlocks<2, NotCopied<Other>>>(job, input, out),
+        (false, 129..) => tier.decode_by::<decode::AnyLength<Other>>(job, input, out),
     }
 }
 

@@ -248,22 +248,21 @@ impl Avx512 {
         unsafe { _mm512_min_epu8(block, self.every::<0x7F>()) }
     }
 
-    /// Returns the lane of each `%` whose value is a member of the set; if `members` is false, whose value is not a member. The value
-    /// of a malformed escape is arbitrary.
+    /// Returns those of the lanes `among` whose values are members of the set; if `members` is false, not members.
     #[cfg_attr(optimized, inline(always))]
-    fn chosen(self, found: &Found<__m512i>, class: &Class, members: bool) -> u64 {
+    fn chosen(self, among: u64, values: __m512i, class: &Class, members: bool) -> u64 {
         // The inversion is done in vectors: inverting a mask would need a second mask, moved from a general register (lab: kernels).
         let flip = self.all(if members { 0xFF } else { 0 });
         // SAFETY: the token proves AVX-512.
         unsafe {
             let chosen = if class.high == [0; 2] {
                 // One instruction does the rest of `look_up_set` and the inversion: `(values | !ascii) ^ flip`.
-                let ascii = self.look_up(class.ascii, found.values);
-                _mm512_ternarylogic_epi32::<0x59>(found.values, ascii, flip)
+                let ascii = self.look_up(class.ascii, values);
+                _mm512_ternarylogic_epi32::<0x59>(values, ascii, flip)
             } else {
-                _mm512_xor_si512(self.look_up_set(found.values, class), flip)
+                _mm512_xor_si512(self.look_up_set(values, class), flip)
             };
-            _mm512_mask_cmplt_epi8_mask(found.percent, chosen, _mm512_setzero_si512())
+            _mm512_mask_cmplt_epi8_mask(among, chosen, _mm512_setzero_si512())
         }
     }
 
@@ -376,7 +375,9 @@ pub(super) fn decode<'c>(tier: Avx512, job: &DecodeJob, input: &[u8], out: Outpu
         (true, 257..) => tier.decode_by::<decode::AnyLength<Plain>>(job, input, out),
         (false, 0..=64) => decode::OneBlock::<Other>::decode(tier, job, input, out),
         (false, 65..=128) => tier.decode_by::<decode::FewBlocks<2, Other>>(job, input, out),
-        (false, 129..) => tier.decode_by::<decode::AnyLength<Other>>(job, input, out),
+        (false, 129..=192) => tier.decode_by::<decode::FewBlocks<3, Other>>(job, input, out),
+        (false, 193..=256) => tier.decode_by::<decode::FewBlocks<4, Other>>(job, input, out),
+        (false, 257..) => tier.decode_by::<decode::AnyLength<Other>>(job, input, out),
     }
 }
 
@@ -617,17 +618,15 @@ impl Isa for Avx512 {
         class: &Class,
         members: bool,
     ) -> (u64, __m512i) {
-        let chosen = self.chosen(found, class, members);
         // SAFETY: the token proves AVX-512.
-        unsafe {
-            let decoded = _mm512_mask_testn_epi8_mask(chosen, found.wrong, found.wrong);
-            (decoded, self.select(decoded, block, found.values))
-        }
+        let valid = unsafe { _mm512_mask_testn_epi8_mask(found.percent, found.wrong, found.wrong) };
+        let decoded = self.chosen(valid, found.values, class, members);
+        (decoded, self.select(decoded, block, found.values))
     }
 
     #[cfg_attr(optimized, inline(always))]
     fn decodes_none(self, found: &Found<__m512i>, class: &Class, members: bool) -> bool {
-        self.chosen(found, class, members) == 0
+        self.chosen(found.percent, found.values, class, members) == 0
     }
 
     #[cfg_attr(optimized, inline(always))]
