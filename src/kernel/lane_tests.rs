@@ -176,6 +176,13 @@ fn check_equal<I: Isa>(isa: I, tier: &str) {
                     Some(ends) => isa.none_equal([ends], needle),
                     None => expected == 0,
                 };
+                let digits = (0..I::LANES).filter(|&lane| bytes[lane].is_ascii_hexdigit());
+                let digits = digits.fold(0, |digits, lane| digits | 1 << lane);
+                assert_eq!(
+                    isa.hex_digits(block) & Lanes::<I>::ALL.mask(),
+                    digits,
+                    "{tier}, {byte:#x} at {lane}"
+                );
                 let found = (equal, none, lacks);
                 assert_eq!(found, (expected, expected == 0, expected == 0), "{tier}, {byte:#x} at {lane}");
                 let replaced = isa.bytes(isa.replace(block, needle, b'x'));

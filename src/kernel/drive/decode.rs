@@ -21,7 +21,7 @@
 use core::marker::PhantomData;
 
 use super::bounds::{self, Bounds, MarkedEscapes, Single};
-use super::{DecodeStep, Found, Isa, Lanes, Mode, Tier, bits, digits_of, load};
+use super::{DecodeStep, Found, Isa, Lanes, Mode, Tier, digits_of, load};
 use crate::hex;
 use crate::kernel::cursor::{self, Cursor, OutputSpan, Written};
 use crate::kernel::ends::Ends;
@@ -290,13 +290,12 @@ impl<'a, I: Isa, const KEEP: bool> Measuring<'a, I, KEEP> {
         }
         let (valid, mut decoded) = (found.percent & !wrong, found.percent & !wrong);
         if KEEP {
-            let (some, result) = isa.decode_some(block, &found, &self.class, !job.members_stay);
-            decoded = some;
+            (decoded, _) = isa.decode_some(block, &found, &self.class, !job.members_stay);
             if job.upper {
                 // An escape may stay if a `%` is one or two bytes before it. That byte may be before the block.
                 if decoded & (found.percent << 1 | found.percent << 2 | 3) != 0 {
-                    let (whole, mut bytes) = (Whole { job, input: self.input }, isa.bytes(result));
-                    decoded = keep_completing(&whole, rest.len(), 0, &mut bytes, decoded, found.percent);
+                    let whole = Whole { job, input: self.input };
+                    decoded &= !completing(isa, &whole, rest.len(), 0, block, &found, found.percent);
                 }
                 let digits = digits_of(valid, Lanes::<I>::ALL, &mut self.carry);
                 self.changed |= digits & isa.lower(block) != 0;
@@ -498,7 +497,7 @@ const LEAST_KEPT: usize = 2;
 /// intrinsics in a closure are not inlined (lab: inlining).
 struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     isa: I,
-    /// The job and the input, for [`keep_completing`]. It is `Some` if `KEEP`, and is not used otherwise.
+    /// The job and the input, for [`completing`]. It is `Some` if `KEEP`, and is not used otherwise.
     whole: Option<&'a Whole<'a>>,
     class: I::Class,
     /// Whether a malformed escape is an error.
@@ -798,9 +797,10 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             if let Some(whole) = self.whole
                 && decoded & (percent << 1 | percent << 2 | 3) != 0
             {
-                let mut bytes = isa.bytes(result);
-                decoded = keep_completing(whole, rest.len(), self.ended, &mut bytes, decoded, percent);
-                result = isa.load(&bytes[..I::LANES]);
+                let kept = decoded & completing(isa, whole, rest.len(), self.ended, block, &found, percent);
+                (decoded, result) = (decoded & !kept, isa.select(kept, result, block));
+                // Hostile text has such escapes everywhere, and `normal_escapes` would be called in vain.
+                self.shortcuts = false;
             }
             if B::MANY {
                 self.ended = last_two.rotate_right(lanes.count().wrapping_sub(2) as u32) & 3;
@@ -831,7 +831,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
     }
 }
 
-/// The job and the input, for [`keep_completing`]. They are passed by reference, because that function is called rarely,
+/// The job and the input, for [`completing`]. They are passed by reference, because that function is called rarely,
 /// and the loops of the tiers should not hold them in registers (lab: kernels).
 struct Whole<'a> {
     job: &'a DecodeJob,
@@ -848,50 +848,38 @@ fn carried_digits(input: &[u8], at: usize) -> u64 {
     if is_escape(at.wrapping_sub(1)) { 0b11 } else { u64::from(is_escape(at.wrapping_sub(2))) }
 }
 
-/// Finds the escapes in `decoded` that a normalization has to keep (see [`DecodeJob::completes`]). Writes `%` to their
-/// lanes of `block`, which holds the values of the escapes. Returns the lanes of the other escapes. The block is at the
-/// start of the last `left` bytes of the input. Bit 1 of `ended` is set if the byte before the block is one of the last
-/// two bytes of a value, and bit 0 if the byte before that one is. `percent` has the lanes of each `%` of the block,
-/// except in the last two bytes of a value.
-// It is not inlined, because each loop of each tier would then have a copy of it.
-#[cold]
-#[inline(never)]
-fn keep_completing(
+/// Returns the lanes of the block in which an escape has to stay in a normalization, if it is one in `found` that would
+/// be decoded (see [`DecodeJob::completes`]): its value is a hexadecimal digit, and a `%` is before it, or a `%` and a
+/// digit. `block` is at the start of the last `left` bytes of the input. Bit 1 of `ended` is set if the byte before the
+/// block is one of the last two bytes of a value, and bit 0 if the byte before that one is. `percent` has the lanes of
+/// each `%` of the block, except in the last two bytes of a value.
+#[cfg_attr(optimized, inline(always))]
+fn completing<I: Isa>(
+    isa: I,
     whole: &Whole<'_>,
     left: usize,
     ended: u64,
-    block: &mut [u8; 64],
-    decoded: u64,
+    block: I::Block,
+    found: &Found<I::Block>,
     percent: u64,
 ) -> u64 {
+    after_percent(whole, left, ended, percent, isa.hex_digits(block)) & isa.hex_digits(found.values)
+}
+
+/// Returns the lanes before which is a `%`, or a `%` and one of `digits`. See [`completing`] for the other arguments.
+/// Returns no lane if every `%` is decoded.
+// It is not inlined, because each loop of each tier would then have a copy of it.
+#[cold]
+#[inline(never)]
+fn after_percent(whole: &Whole<'_>, left: usize, ended: u64, percent: u64, digits: u64) -> u64 {
     let (job, input) = (whole.job, whole.input);
+    if !job.stays(b'%') {
+        return 0;
+    }
     let at = input.len() - left;
     let start = at.min(if ended & 2 != 0 { 0 } else { 2 - (ended & 1) as usize });
-    let input = &input[at - start..];
-    let before = job.before(input, start);
+    let before = job.before(&input[at - start..], start);
     let [first, second] = before.map(|byte| u64::from(byte == b'%'));
-    let one = percent << 1 | second;
-    let two = percent << 2 | second << 1 | first;
-    let is_digit = |byte| hex::value(byte) != hex::NOT_A_DIGIT;
-    let mut left = decoded;
-    if job.stays(b'%') {
-        // In hostile input, `kept` may have every fourth lane. Most lanes take a load, a test, a store (lab: ladders).
-        let mut kept = decoded & (one | two);
-        for lane in bits(decoded & two & !one) {
-            let last = input.get((start + lane).wrapping_sub(1)).unwrap_or(&before[1]);
-            if !is_digit(*last) {
-                kept ^= 1 << lane;
-            }
-        }
-        left ^= kept;
-        for lane in bits(kept) {
-            let byte = &mut block[lane % 64];
-            if is_digit(*byte) {
-                *byte = b'%';
-            } else {
-                left ^= 1 << lane;
-            }
-        }
-    }
-    left
+    let last_is_digit = u64::from(hex::value(before[1]) != hex::NOT_A_DIGIT);
+    percent << 1 | second | (percent << 2 | second << 1 | first) & (digits << 1 | last_is_digit)
 }

@@ -214,6 +214,13 @@ pub(crate) trait Isa: Copy {
     /// Returns the lanes of lower-case hexadecimal digits. The bits of lanes that are no digits are unspecified.
     fn lower(self, block: Self::Block) -> u64;
 
+    /// Returns the lanes of hexadecimal digits of either case.
+    #[cfg_attr(optimized, inline(always))]
+    fn hex_digits(self, block: Self::Block) -> u64 {
+        static DIGITS: ByteSet = ByteSet::from_bytes(b"0123456789ABCDEFabcdef");
+        self.find_members(block, &self.class(&DIGITS)).mask()
+    }
+
     /// Returns `block` with `to` in place of every `from`.
     fn replace(self, block: Self::Block, from: u8, to: u8) -> Self::Block;
 

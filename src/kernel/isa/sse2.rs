@@ -346,6 +346,15 @@ impl Isa for Sse2 {
     }
 
     #[cfg_attr(optimized, inline(always))]
+    fn hex_digits(self, mut block: Block) -> u64 {
+        for i in 0..4 {
+            let digits = self.digits(block[i]);
+            block[i] = digits.min(self.all(0x0F)).eq(digits);
+        }
+        self.mask(block)
+    }
+
+    #[cfg_attr(optimized, inline(always))]
     fn replace(self, mut block: Block, from: u8, to: u8) -> Block {
         for i in 0..4 {
             block[i] = block[i].blend(block[i].eq(self.all(from)), self.all(to));
