@@ -379,6 +379,7 @@ fn padding<I: Isa>(input: &[u8]) -> usize {
 
 /// Returns the positions of the bits of `mask`, in ascending order.
 #[cfg_attr(optimized, inline(always))]
+#[allow(dead_code, reason = "on some architectures no tier uses it")]
 pub(crate) fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
         let position = mask.trailing_zeros() as usize;
