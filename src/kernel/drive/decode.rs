@@ -519,7 +519,8 @@ struct State<'a, 'c, I: Isa, B, const KEEP: bool> {
     /// written in upper case, since the last block from which lanes were dropped.
     streak: usize,
     /// Whether the loops for text with many escapes may be tried. [`State::dense_text`] is not called after a malformed escape, so
-    /// that malformed text is not decoded twice. The loops for kept escapes leave a malformed one and a `+` as they are.
+    /// that malformed text is not decoded twice. [`State::kept_escapes`] and [`State::normal_escapes`] leave malformed escapes and
+    /// `+` as they are, so a strict decoder and a form do not call them.
     shortcuts: bool,
     bounds: B,
     out: Cursor<'c>,
@@ -663,7 +664,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
             if !isa.decodes_none(&found, &self.class, !self.members_stay) || found.percent == 0 {
                 break;
             }
-            // Lanes after a malformed `%` are included, so it need not be found in text whose digits are in upper case.
+            // These include lanes after malformed `%`, which need not be told apart in text whose digits are in upper case.
             let digits = found.percent << 1 | found.percent << 2 | self.carry_all;
             if digits & isa.lower(block) == 0 {
                 digits_of(found.percent, Lanes::<I>::ALL, &mut self.carry_all);
@@ -800,7 +801,7 @@ impl<'a, 'c, I: Isa, B: Bounds, const KEEP: bool> State<'a, 'c, I, B, KEEP> {
                 let kept = decoded & completing(isa, whole, rest.len(), self.ended, block, &found, percent);
                 (decoded, result) = (decoded & !kept, isa.select(kept, result, block));
                 // Hostile text has such escapes everywhere, and `normal_escapes` would be called in vain.
-                self.shortcuts = false;
+                self.shortcuts &= kept == 0;
             }
             if B::MANY {
                 self.ended = last_two.rotate_right(lanes.count().wrapping_sub(2) as u32) & 3;
@@ -848,11 +849,13 @@ fn carried_digits(input: &[u8], at: usize) -> u64 {
     if is_escape(at.wrapping_sub(1)) { 0b11 } else { u64::from(is_escape(at.wrapping_sub(2))) }
 }
 
-/// Returns the lanes of the block in which an escape has to stay in a normalization, if it is one in `found` that would
-/// be decoded (see [`DecodeJob::completes`]): its value is a hexadecimal digit, and a `%` is before it, or a `%` and a
-/// digit. `block` is at the start of the last `left` bytes of the input. Bit 1 of `ended` is set if the byte before the
-/// block is one of the last two bytes of a value, and bit 0 if the byte before that one is. `percent` has the lanes of
-/// each `%` of the block, except in the last two bytes of a value.
+/// Returns the lanes in which an escape that would be decoded has to stay in a normalization (see
+/// [`DecodeJob::completes`]): its value is a hexadecimal digit, and a `%` is before it, or a `%` and a digit. Lanes without
+/// an escape are arbitrary.
+///
+/// `found` is what [`Isa::find`] returned for `block`, which is at the start of the last `left` bytes of the input. Bit 1 of
+/// `ended` is set if the byte before the block is one of the last two bytes of a value, and bit 0 if the byte before that
+/// one is. `percent` has the lanes of each `%` of the block, except in the last two bytes of a value.
 #[cfg_attr(optimized, inline(always))]
 fn completing<I: Isa>(
     isa: I,
