@@ -73,6 +73,8 @@ impl AsRef<str> for Field {
 pub enum Kind {
     /// A path, and a query if it has one: the origin-form of RFC 9112, 3.2.1. It has no host, even if it begins with `//`.
     Path,
+    /// A path in a column of its own, with a `?` or `#` that is part of it, because the writer decoded an escape.
+    DecodedPath,
     /// An absolute URL, such as the absolute-form of RFC 9112, 3.2.2, or another reference.
     Url,
     /// A host and a port: the authority-form of RFC 9112, 3.2.3.

@@ -168,9 +168,11 @@ impl Reader {
             }
         };
         place.kind = match holds {
+            Holds::Stem if value.starts_with(b"/") && value.iter().any(|byte| b"?#".contains(byte)) => {
+                Kind::DecodedPath
+            }
             Holds::Request | Holds::Target | Holds::Stem => target::kind(&record[method], value),
-            Holds::Server if memchr::memmem::find(value, b"://").is_none() => Kind::Authority,
-            Holds::Server => Kind::Url,
+            Holds::Server => target::authority_or_url(value),
             Holds::Method => Kind::Text,
             Holds::Value(kind) => kind,
         };

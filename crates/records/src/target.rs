@@ -18,9 +18,14 @@ pub(crate) fn kind(method: &[u8], target: &[u8]) -> Kind {
         [b'/', ..] => Kind::Path,
         b"*" => Kind::Asterisk,
         // Proxies such as Squid read the method in any case.
-        _ if method.eq_ignore_ascii_case(b"CONNECT") => Kind::Authority,
+        _ if method.eq_ignore_ascii_case(b"CONNECT") => authority_or_url(target),
         _ => Kind::Url,
     }
+}
+
+/// Returns the form of `text`, which is a host and a port, or a URL with a scheme.
+pub(crate) fn authority_or_url(text: &[u8]) -> Kind {
+    if memchr::memmem::find(text, b"://").is_none() { Kind::Authority } else { Kind::Url }
 }
 
 /// Reports whether `method` is a token (RFC 9110, 5.6.2).

@@ -82,7 +82,9 @@ fn a_target_with_two_slashes_is_a_path() {
             ),
         ),
     ] {
-        finds(log, &line, Kind::Path, &[target]);
+        // A stem has no query, so its `?` is part of the path.
+        let kind = if matches!(log, "w3c" | "iis") { Kind::DecodedPath } else { Kind::Path };
+        finds(log, &line, kind, &[target]);
     }
     let line = format!("{DATE} \"GET //WP-Content/A%2fB HTTP/1.1\" 200 1 \"-\" \"x\"");
     finds("combined", &line, Kind::Path, &["//WP-Content/A%2fB"]);

@@ -273,9 +273,12 @@ impl Dedup {
     /// Returns the conversion of a line to its key, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
         if let Some(template) = &self.by {
+            let mut template = template.clone();
+            // Without this byte, which no URL contains, two keys with different parts could be equal.
+            template.items.iter_mut().skip(1).for_each(|item| item.before.push(0x1F));
             let no_scheme = self.profile.no_scheme.no_scheme;
             let options = PartOptions { no_scheme, needs_part: true, ..PartOptions::default() };
-            let writer = PartsWriter::new(template.clone(), Layout::Key, options);
+            let writer = PartsWriter::new(template, Layout::Key, options);
             return Ok(Conversion::of_urls(writer, Escapes::Copied));
         }
         Ok(match self.profile.canonical()? {

@@ -61,11 +61,22 @@ pub fn host_without_scheme(value: &[u8]) -> Option<&[u8]> {
     is_host.then_some(authority)
 }
 
+/// Rejects a value that does not have the parts of a URL.
+pub fn require_parts(kind: Kind, value: &[u8]) -> Result<(), Refusal> {
+    match kind {
+        Kind::DecodedPath => {
+            Err(refuse("a `?` or `#` of this path was an escape, and would end the path of a URL"))
+        }
+        Kind::Authority if !is_authority(value) => Err(refuse("not a host and a port")),
+        _ => Ok(()),
+    }
+}
+
 /// Splits `value` into its parts, which are slices of the value, or of a copy in `buffer` with a prefix before it. With
 /// `no_scheme`, a URL can begin with a host.
 #[inline]
 pub fn split<'a>(kind: Kind, value: &'a [u8], no_scheme: bool, buffer: &'a mut Vec<u8>) -> Parts<'a> {
-    if kind == Kind::Path {
+    if matches!(kind, Kind::Path | Kind::DecodedPath) {
         return simdpct_uri::split_path(value);
     }
     let prefix = prefix(kind, value, no_scheme);
@@ -108,6 +119,7 @@ fn with_reference(
         out.extend_from_slice(value);
         return Ok(b"");
     }
+    require_parts(kind, value)?;
     let prefix = prefix(kind, value, no_scheme);
     let reference = match prefix {
         b"" => Cow::Borrowed(value),
@@ -163,7 +175,7 @@ pub fn convert(
             let is_host = |url| no_scheme && host_without_scheme(url).is_some();
             (0, !is_host(result) || is_host(value))
         }
-        Kind::Asterisk => return Ok(0),
+        Kind::Asterisk | Kind::DecodedPath => return Ok(0),
     };
     if !is_same {
         let what = match kind {

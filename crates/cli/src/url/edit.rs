@@ -330,6 +330,7 @@ impl Convert for Edit {
         out.extend_from_slice(&value[..blanks_before]);
         let (value, blanks_after) = (url, &value[blanks_before + url.len()..]);
         let (start, mut buffer) = (out.len(), Vec::new());
+        target::require_parts(kind, value)?;
         let parts = target::split(kind, value, false, &mut buffer);
         let old = texts(&parts);
         let mut new = old.clone();

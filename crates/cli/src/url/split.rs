@@ -103,6 +103,7 @@ impl PartsWriter {
         keep: &mut ByteSet,
         [buffer, text]: &'a mut [Vec<u8>; 2],
     ) -> Result<Parts<'a>, Refusal> {
+        target::require_parts(value.kind, value.bytes)?;
         let url = target::split(value.kind, value.bytes, self.options.no_scheme, buffer);
         if self.needs_host && url.host().is_none() {
             self.tell_host(likely_host(value.bytes));

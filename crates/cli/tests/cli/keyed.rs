@@ -252,6 +252,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     let deduped = run("dedup --csv --column url --by {host}", table);
     assert_eq!(deduped.text(), table.replace("4,http://h/c\n", ""));
     assert_eq!(text("dedup --by {path}", "http://a\n\n/\nhttp://b\n"), "http://a\n/\n");
+    assert_eq!(text("dedup --by {host}{path}", "http://a\na\nmailto:a\n"), "http://a\na\n");
     let log = "1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET /a HTTP/1.0\" 200 23 \"http://r/b\" \"x\"\n";
     let other = log.replace("/b", "/c");
     assert_eq!(text("dedup --log combined", format!("{log}{other}{log}")), log);

@@ -311,7 +311,14 @@ fn the_query_of_a_stem_is_in_its_column() {
         ("decode --log iis", &w3c("/a?b%41 -"), &w3c("/a?bA -")),
         ("encode --log nginx", &access("OPTIONS * HTTP/1.1", "-"), &access("OPTIONS * HTTP/1.1", "-")),
     ]);
-    check(&[("edit --set query:k=v --log iis", &w3c("/a q=1"), Some(&w3c("/a q=1&k=v")), rejected)]);
+    let decoded = w3c("/a?b#c q=1");
+    check(&[
+        ("edit --set query:k=v --log iis", &w3c("/a q=1"), Some(&w3c("/a q=1&k=v")), rejected),
+        ("edit --drop query --log iis --field target", &decoded, Some(&decoded), rejected),
+        ("normalize --profile rfc3986 --log iis --field target", &decoded, Some(&decoded), rejected),
+    ]);
+    let connect = access("CONNECT h:443/x HTTP/1.1", "-");
+    check(&[("edit --set scheme=https --log common", &connect, Some(&connect), rejected)]);
 }
 
 /// Browsers remove blanks at the end of a URL, and end a host at a backslash.
