@@ -124,6 +124,7 @@ pub struct Check {
     /// The format of the output
     ///
     /// In JSON, each finding is an object with the members file, line, offset, kind and text, and, if values are selected, value and at.
+    /// A file name that is invalid UTF-8 is an object, {"bytes":"%FF"}.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = choice(LISTS), conflicts_with = "files_with_findings")]
     pub format: OutputFormat,
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::{Serialize, Serializer};
 use simdpct_uri::Dialect;
 
-use super::page::{Page, counted, grouped, pretty_json, print, push_row, share, visible};
+use super::page::{Page, counted, grouped, pretty_json, print, push_row, serialize_bytes, share, visible};
 use crate::check::kind::Kind;
 use crate::check::scanner::{Found, Observer, Scan, State, ready};
 use crate::common::error::{Failure, Outcome};
@@ -53,7 +53,7 @@ const TOP: usize = 16;
 
 /// Runs `pct audit`.
 pub fn audit(request: &Request) -> Result<Outcome, Failure> {
-    let mut audit = Audit { report: Report::new(), byte_counts: [0; 256], request, file: String::new() };
+    let mut audit = Audit { report: Report::new(), byte_counts: [0; 256], request, file: Vec::new() };
     run(request, &mut audit, Audit::scan, |audit| match request.json {
         true => pretty_json(audit.report()),
         false => audit.report().text(request.end == b'\0'),
@@ -139,7 +139,8 @@ struct Findings {
 /// A line with a finding.
 #[derive(Serialize)]
 struct Example {
-    file: String,
+    #[serde(serialize_with = "serialize_bytes")]
+    file: Vec<u8>,
     line: u64,
     /// The offset of the finding in the file.
     offset: u64,
@@ -198,7 +199,7 @@ impl Report {
             let [of_all, with, found] = [share(*with, lines), grouped(*with), grouped(*found)];
             let _ = writeln!(text, "{meaning:46} {with:>14} {of_all:>8} {found:>14}");
             for Example { file, line, offset, text: bytes } in examples {
-                let (file, bytes) = (visible(file.as_bytes()), visible(bytes.trim_ascii_end()));
+                let (file, bytes) = (visible(file), visible(bytes.trim_ascii_end()));
                 let shown = format!("    {file}:{line}:{offset}: {bytes}");
                 let cut = shown.char_indices().nth(page.width).map_or(shown.len(), |(cut, _)| cut);
                 push_row(&mut text, &shown[..cut]);
@@ -252,13 +253,13 @@ struct Audit<'r> {
     /// For each byte value, the number of escapes of that byte.
     byte_counts: [u64; 256],
     request: &'r Request,
-    file: String,
+    file: Vec<u8>,
 }
 
 impl Audit<'_> {
     /// Scans one input, one window of bytes at a time.
     fn scan(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
-        input.name.clone_into(&mut self.file);
+        input.exact_name().clone_into(&mut self.file);
         self.report.files += 1;
         let wanted = Kind::ALL.into_iter().fold(0, |kinds, kind| kinds | kind.bit());
         let mut state = State::new(self.request.end, wanted, false, Dialect::Rfc3986);

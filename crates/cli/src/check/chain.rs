@@ -8,7 +8,7 @@ use simdpct_readings::{Agreement, Outcome as Answer, Reading, agreement};
 use simdpct_records::{Field, Log, Spec, Syntax};
 
 use super::audit::{self, WINDOW, read_through};
-use super::page::{counted, grouped, pretty_json, share, visible};
+use super::page::{counted, grouped, pretty_json, serialize_bytes, share, visible};
 use crate::common::error::{Failure, Outcome};
 use crate::common::escape::to_text;
 use crate::common::logs;
@@ -65,7 +65,7 @@ pub fn audit(base: &audit::Request, request: &Request) -> Result<Outcome, Failur
         guard: request.guard.as_ref().map(|guard| to_text(&guard.path).into_owned()),
         ..Report::default()
     };
-    let (file, line, has_escape, has_non_ascii) = (String::new(), 0, false, false);
+    let (file, line, has_escape, has_non_ascii) = (Vec::new(), 0, false, false);
     let mut audit = Audit { base, request, syntax: None, report, file, line, has_escape, has_non_ascii };
     audit::run(base, &mut audit, Audit::scan, |audit| {
         audit.report.hint = (!audit.has_escape && audit.has_non_ascii).then_some(
@@ -103,7 +103,8 @@ struct Report {
 /// A target whose routes differ.
 #[derive(Serialize)]
 struct Example {
-    file: String,
+    #[serde(serialize_with = "serialize_bytes")]
+    file: Vec<u8>,
     line: u64,
     target: String,
     front: String,
@@ -116,7 +117,7 @@ struct Audit<'r> {
     /// The syntax of the log, if the input is one.
     syntax: Option<Syntax>,
     report: Report,
-    file: String,
+    file: Vec<u8>,
     line: u64,
     has_escape: bool,
     has_non_ascii: bool,
@@ -141,7 +142,7 @@ pub fn require_targets(log: Log) -> Result<(), String> {
 impl Audit<'_> {
     /// Reads the lines of one input. Lines that are longer than the window are counted, and not read.
     fn scan(&mut self, input: &mut Input, window: &mut Buffer) -> Result<(), Failure> {
-        input.name.clone_into(&mut self.file);
+        input.exact_name().clone_into(&mut self.file);
         self.line = 0;
         let audit::Request { end, quiet, .. } = *self.base;
         let mut len = 0;
@@ -271,7 +272,7 @@ impl Audit<'_> {
             let _ = writeln!(text, "{:58} {:>14}", "lines without a target", grouped(*unreadable));
         }
         for Example { file, line, target, front, back } in examples {
-            let _ = writeln!(text, "\n{}:{line}: {}", visible(file.as_bytes()), visible(target.as_bytes()));
+            let _ = writeln!(text, "\n{}:{line}: {}", visible(file), visible(target.as_bytes()));
             for (name, route) in [(first, front), (last, back)] {
                 let _ = writeln!(text, "    {name:24} {}", visible(route.as_bytes()));
             }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::common::error::{Failure, Outcome};
@@ -35,6 +35,11 @@ pub fn text_or_bytes(bytes: &[u8]) -> Value {
         Ok(text) => text.into(),
         Err(_) => json!({ "bytes": simdpct::encode(bytes) }),
     }
+}
+
+/// Serializes `bytes` as [`text_or_bytes`] returns them.
+pub fn serialize_bytes<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+    text_or_bytes(bytes.as_ref()).serialize(serializer)
 }
 
 /// The properties of the terminal or file for which the report is formatted.

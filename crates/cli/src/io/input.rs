@@ -166,6 +166,12 @@ impl Input {
         matches!(self.source, Source::Text)
     }
 
+    /// Returns the path of the input, or its name in messages if it is no file that the user named.
+    pub fn exact_name(&self) -> &[u8] {
+        let is_named = !self.is_argument() && !names::is_stdin(&self.path);
+        if is_named { self.path.as_os_str().as_encoded_bytes() } else { self.name.as_bytes() }
+    }
+
     /// Skips `prefix` at the current position and reports whether it was there. Returns `None` if too few bytes have
     /// been read to decide.
     pub fn skip(&mut self, prefix: &[u8]) -> Option<bool> {

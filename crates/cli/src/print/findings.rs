@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::check::kind::Group;
 use crate::check::listing::{Finding, List, Value};
-use crate::check::page::json_line;
+use crate::check::page::{json_line, serialize_bytes};
 use crate::common::error::{Failure, Outcome, warn};
 use crate::common::format::OutputFormat;
 use crate::common::shown::shown;
@@ -30,7 +30,8 @@ const BUFFER: usize = 64 * 1024;
 /// A finding of `check` (a problem in a value, with its position), as a line of JSON.
 #[derive(Serialize)]
 struct Line<'a> {
-    file: &'a str,
+    #[serde(serialize_with = "serialize_bytes")]
+    file: &'a [u8],
     line: u64,
     offset: u64,
     kind: &'a str,
@@ -59,7 +60,7 @@ pub struct Findings {
     has_some: bool,
     /// Whether the rest of a file was not needed.
     pub has_skipped: bool,
-    /// The name of the current file, as it is printed if `names_files` is set.
+    /// The name of the current file, as it is printed if `names_files` is set, and in JSON.
     name: Vec<u8>,
     /// The byte after each name that is printed. If it is NUL, names are not escaped.
     end: u8,
@@ -79,9 +80,8 @@ impl Findings {
     pub fn file(&mut self, input: &Input) {
         self.has_some = false;
         self.name.clear();
-        let is_named = self.end == b'\0' && input.version.is_some();
-        let path = input.path.as_os_str().as_encoded_bytes();
-        self.name.extend_from_slice(if is_named { path } else { input.name.as_bytes() });
+        let is_exact = self.end == b'\0' || self.format == OutputFormat::Jsonl;
+        self.name.extend_from_slice(if is_exact { input.exact_name() } else { input.name.as_bytes() });
     }
 
     /// Reports whether only the exit code matters and a finding has already decided it.
@@ -148,7 +148,7 @@ impl Findings {
             }
             OutputFormat::Jsonl => {
                 let (value, at) = value.as_ref().map(|value| (&*value.name, value.at)).unzip();
-                let line = Line { file, line, offset, kind, value, at, text };
+                let line = Line { file: &self.name, line, offset, kind, value, at, text };
                 self.buffer.extend_from_slice(json_line(&line).as_bytes());
             }
             _ => {

@@ -210,6 +210,38 @@ fn findings_may_be_json_lines() {
     );
 }
 
+/// Checks that JSON has the names with which a program can open the files. Other systems allow fewer names.
+#[cfg(target_os = "linux")]
+#[test]
+fn json_has_exact_names() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use serde_json::{Value, json};
+
+    use crate::support::{command, output};
+
+    let dir = tempfile::tempdir().unwrap();
+    for (name, wanted) in [
+        (&b"x\ty"[..], json!("x\ty")),
+        (b"x\\ty", json!("x\\ty")),
+        ("a\u{202e}b".as_bytes(), json!("a\u{202e}b")),
+        (b"\xFF\xE9", json!({"bytes": "%FF%E9"})),
+    ] {
+        let path = dir.path().join(OsStr::from_bytes(name));
+        std::fs::write(&path, "/a%2Fb").unwrap();
+        for (args, place) in [
+            ("check --format jsonl", "/file"),
+            ("audit --format json", "/findings/5/examples/0/file"),
+            ("audit --format json --chain varnish-7.1,nginx-1.22", "/examples/0/file"),
+        ] {
+            let child = command(args).current_dir(dir.path()).arg(OsStr::from_bytes(name)).spawn().unwrap();
+            let report: Value = serde_json::from_slice(&output(child, b"", usize::MAX).stdout).unwrap();
+            assert_eq!(report.pointer(place), Some(&wanted), "{args}: {report}");
+        }
+    }
+}
+
 #[test]
 fn findings_may_be_few() {
     let input = "%00%00\n%00\n".repeat(100_000);
