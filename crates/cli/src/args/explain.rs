@@ -28,13 +28,19 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// Returns the inputs. An argument that names no file is a URL.
-    pub fn sources(self) -> Sources {
+    /// Returns the inputs, in the order of the arguments. An argument that names no file is a URL.
+    pub fn sources(self) -> Vec<Sources> {
         let mut input = self.input;
-        let is_file = |name: &PathBuf| names::is_stdin(name) || name.exists();
-        let (names, urls): (Vec<_>, Vec<_>) = input.files.into_iter().partition(is_file);
-        input.files = names;
-        input.expression.extend(urls.into_iter().map(PathBuf::into_os_string));
-        input.sources(input.records())
+        let arguments = std::mem::take(&mut input.files);
+        if arguments.is_empty() {
+            return vec![input.sources(input.records())];
+        }
+        let source = |name: PathBuf| {
+            let is_file = names::is_stdin(&name) || name.exists();
+            (input.files, input.expression) =
+                if is_file { (vec![name], Vec::new()) } else { (Vec::new(), vec![name.into()]) };
+            input.sources(input.records())
+        };
+        arguments.into_iter().map(source).collect()
     }
 }

@@ -34,21 +34,24 @@ pub fn explain(args: Explain) -> Result<Outcome, Failure> {
     let usual = if std::io::stdout().is_terminal() { OutputFormat::Text } else { OutputFormat::Jsonl };
     let format = args.format.unwrap_or(usual);
     let end = args.input.records().end();
-    let mut inputs = Inputs::open(&args.sources(), true, false, OnUnreadableInput::Done)?;
-    let mut output = Output::stdout()?;
-    inputs.each(|input| {
-        each_line(input, end, |line| {
-            let (document, text) = explanation(line);
-            let text = match format {
-                OutputFormat::Text => text,
-                OutputFormat::Json => format!("{document:#}\n"),
-                _ => format!("{document}\n"),
-            };
-            output.write(text.as_bytes())
+    let (mut output, mut outcome) = (Output::stdout()?, Ok(Outcome::Clean));
+    for sources in args.sources() {
+        let mut inputs = Inputs::open(&sources, true, false, OnUnreadableInput::Done)?;
+        inputs.each(|input| {
+            each_line(input, end, |line| {
+                let (document, text) = explanation(line);
+                let text = match format {
+                    OutputFormat::Text => text,
+                    OutputFormat::Json => format!("{document:#}\n"),
+                    _ => format!("{document}\n"),
+                };
+                output.write(text.as_bytes())
+            })?;
+            Ok(true)
         })?;
-        Ok(true)
-    })?;
-    inputs.outcome().map(|()| Outcome::Clean)
+        outcome = inputs.outcome().and(outcome);
+    }
+    outcome
 }
 
 /// Calls `each` with every line of `input` that is not empty. Lines end in `end`.

@@ -184,7 +184,7 @@ fn urls_come_from_arguments_files_and_standard_input() {
     };
     assert_eq!(urls(&[], "/x\n/y"), ["/x", "/y"]);
     // An argument that names no file is a URL.
-    assert_eq!(urls(&["/c/x", file, "/d/y"], ""), ["/c/x", "/d/y", "http://a/", "http://b/"]);
+    assert_eq!(urls(&["/c/x", file, "/d/y"], ""), ["/c/x", "http://a/", "http://b/", "/d/y"]);
     assert_eq!(urls(&["-"], "/x"), ["/x"]);
     assert_eq!(urls(&["-0"], "/x\n\0/y\r"), ["/x\n", "/y\r"]);
     assert_eq!(urls(&["-e", file], ""), [file]);
