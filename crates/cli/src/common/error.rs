@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::reason::Reason;
 
@@ -34,6 +35,9 @@ pub enum Failure {
     /// Some files failed, and their errors were reported. `code` is the highest of their exit codes.
     Reported { code: u8 },
 }
+
+/// The highest exit code of the failures that were printed. It is the exit code of a run that a closed output ends.
+static PRINTED: AtomicU8 = AtomicU8::new(0);
 
 impl Failure {
     /// Returns the failure for an `error` about an input as a whole, such as one that came from opening it.
@@ -70,12 +74,13 @@ impl Failure {
     /// Prints the failure to stderr and returns the exit code.
     pub fn report(&self) -> u8 {
         let code = match self {
-            Failure::ReaderGone | Failure::Enough => return 0,
+            Failure::ReaderGone | Failure::Enough => return PRINTED.load(Ordering::Relaxed),
             Failure::Reported { code } => return *code,
             Failure::Data { .. } => 1,
             Failure::Input { .. } | Failure::Io { .. } | Failure::Usage(_) => 2,
         };
         warn(format_args!("{self}"));
+        PRINTED.fetch_max(code, Ordering::Relaxed);
         code
     }
 }

@@ -133,6 +133,9 @@ pub fn convert(
         None => Print::Result,
     };
     let (result, stats) = run((sources, destination), job, options, threads, &mut print)?;
+    if options.exit_code && matches!(result, Err(Failure::ReaderGone)) {
+        return reader_gone();
+    }
     let mut outcome = result?;
     if let Print::Preview(preview) = print {
         if !destination.quiet {
@@ -144,6 +147,15 @@ pub fn convert(
     }
     warn_about(job, &stats, options, destination.quiet);
     Ok(outcome)
+}
+
+/// Returns the outcome of a run that writes only findings or changes, after a reader has closed the output: at least
+/// one was found. An error that was printed before decides the exit code.
+fn reader_gone() -> Result<Outcome, Failure> {
+    match Failure::ReaderGone.report() {
+        0 => Ok(Outcome::Findings),
+        code => Err(Failure::Reported { code }),
+    }
 }
 
 /// Counts the values of `spec`, or their words if `has_lists`, in up to `memory` bytes. Returns the most frequent ones,
@@ -204,9 +216,7 @@ pub fn check(
     let (result, stats) = run((sources, &destination), job, &none, threads, &mut print)?;
     let Print::Findings(findings) = print else { return result };
     match result {
-        // `check` writes only findings to standard output. If the reader closed it early, there was at least one
-        // finding.
-        Err(Failure::ReaderGone) => return Ok(Outcome::Findings),
+        Err(Failure::ReaderGone) => return reader_gone(),
         Ok(_) | Err(Failure::Reported { .. }) => {}
         Err(failure) => return Err(failure),
     }
