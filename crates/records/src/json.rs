@@ -2,7 +2,6 @@
 //! JSON forbids: control bytes and invalid UTF-8. Programs that build JSON from text write such strings, and no value
 //! may be missed.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use simdpct::ByteSet;
@@ -241,22 +240,21 @@ impl Reader {
     }
 
     /// Notes the string at `range` if one of the states from `from` on selects it: first for a path of the layout, and then for one that
-    /// was asked for. A path that ends at the string has precedence over one that selects all strings, and among these, the longest path.
+    /// was asked for.
     fn select(&mut self, from: usize, range: Range<usize>) {
         if self.states.len() == from {
             return;
         }
         let asked = self.paths.len() - self.keys;
-        let best = |is_key: bool| {
-            let states = self.states[from..].iter().filter(|state| (state.path >= asked) == is_key);
-            let selected = states.filter_map(|state| {
+        let selected = |is_key: bool| {
+            let mut paths = self.states[from..].iter().filter(|state| {
                 let rest = &self.paths[state.path].steps[state.steps..];
-                matches!(rest, [] | [Step::Every]).then_some((rest.len(), Reverse(state.steps), state.path))
+                (state.path >= asked) == is_key && matches!(rest, [] | [Step::Every])
             });
-            selected.min()
+            paths.next().map(|state| state.path)
         };
         let object = self.open.last().filter(|open| open.is_object).map(|open| open.number);
-        for (.., path) in [best(true), best(false)].into_iter().flatten() {
+        for path in [selected(true), selected(false)].into_iter().flatten() {
             self.found.push(Found { path, range: range.clone(), object });
         }
     }

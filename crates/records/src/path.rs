@@ -47,13 +47,15 @@ impl KeyPath {
         parent(self) == parent(other)
     }
 
-    /// Reports whether both paths can lead to the same place, other than by `**` beside a path that names the place.
+    /// Reports whether both paths can lead to the same place.
     pub(crate) fn overlaps(&self, other: &KeyPath) -> bool {
         let is_same = |steps: (&Step, &Step)| {
             steps.0 == steps.1
                 || matches!(steps, (Step::Each, Step::Element(_)) | (Step::Element(_), Step::Each))
         };
-        self.steps.len() == other.steps.len() && self.steps.iter().zip(&other.steps).all(is_same)
+        let shared = self.steps.iter().zip(&other.steps).take_while(|steps| is_same(*steps)).count();
+        let rests = (&self.steps[shared..], &other.steps[shared..]);
+        matches!(rests, ([], []) | ([Step::Every], _) | (_, [Step::Every]))
     }
 
     /// Reports whether the path ends in a key, so that its value is a member of an object.

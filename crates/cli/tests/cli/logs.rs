@@ -823,6 +823,8 @@ fn a_value_has_one_place_and_one_name() {
     assert_eq!(decoded, caddy.replace("%41", "A"));
     for args in [
         &["--jsonl", "--key", "a[],a[0]"][..],
+        &["--jsonl", "--key", "**,a"],
+        &["--jsonl", "--key", "a,**"],
         &["--log", "caddy", "--field", "target,request.uri"],
         &["--log", "iis", "--field", "cs-uri-stem,target"],
     ] {
