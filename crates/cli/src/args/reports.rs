@@ -21,8 +21,8 @@ use crate::url::split::{Layout, PartOptions, PartsWriter};
 
 /// Count the parts of URLs that a template names, and show the most frequent
 ///
-/// Counts are exact. Keys with the same count are in the order of their bytes, so the output does not depend on the number of threads. A
-/// missing part is empty. All spellings of a host count as one, which is shown in lower case and Punycode, or decoded with --decode.
+/// Counts are exact. Keys with the same count are in the order of their bytes, with any number of threads. A missing part is empty. All
+/// spellings of a host name or an IPv6 address count as one, which is shown in lower case and Punycode, or decoded with --decode.
 /// The template `{query:q[]}` counts each value of the parameter, and leaves out URLs that lack it. With --log, only the URL of the request
 /// counts, in W3C logs without a query that has its own column. Records that cannot be read are left out and counted on stderr.
 #[derive(Debug, Options)]

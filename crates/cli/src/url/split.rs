@@ -1,6 +1,7 @@
 //! Writes parts of URLs: in rows, in objects of JSON, or as a template says.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
 use simdpct::{ByteSet, Encode};
@@ -43,8 +44,8 @@ fn likely_host(value: &[u8]) -> Option<&[u8]> {
 pub enum Layout {
     /// The parts are in the text of a template.
     Template,
-    /// The parts are in the text of a template, and all spellings of a scheme or a host become one: lower case, with names in Punycode or,
-    /// if parts are decoded, in characters.
+    /// The parts are in the text of a template, and all spellings of a scheme, a name or an IPv6 address become one: lower case, with names
+    /// in Punycode or, if parts are decoded, in characters.
     Key,
     /// The parts are the cells of a row, or the members of an object: see [`Template::row`].
     Row(Style),
@@ -142,6 +143,9 @@ impl PartsWriter {
         let cell = decoded(raw);
         if self.layout != Layout::Key || !part.has_no_case() {
             return Some(cell);
+        }
+        if let (Part::Host, Some(address @ IpAddr::V6(_))) = (part, url.ip()) {
+            return Some(format!("[{address}]").into_bytes().into());
         }
         let name = simdpct::decode(raw);
         let host = match part {
@@ -352,7 +356,7 @@ impl Convert for PartsWriter {
 /// Reports whether a host can have spellings that differ from `name` in more than the case of ASCII.
 fn may_have_spellings(name: &[u8]) -> bool {
     // The loop has no early exit, so that it compiles to vector code.
-    name.iter().fold(false, |any, &byte| any | !byte.is_ascii() | (byte == b'%'))
+    name.iter().fold(false, |any, &byte| any | !byte.is_ascii() | (byte == b'%') | (byte == b'['))
 }
 
 /// The size of the pieces in which parts are copied, in bytes. Most parts fit in one piece.

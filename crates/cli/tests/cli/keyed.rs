@@ -48,6 +48,10 @@ fn top_counts_keys_and_orders_ties_by_key() {
     // A host that is not valid in IDNA gets lower case. The small letter of this host has more bytes than its capital.
     assert_eq!(text("top {host}{host}", "//ȺȺ<\n"), "1\tⱥⱥ<ⱥⱥ<\n");
     assert_eq!(text("top {host}", "//xn--A\n//%2F\n//[::A]\n"), "1\t%2f\n1\t[::a]\n1\txn--a\n");
+    let addresses = "//[::A]/\n//[0:0::a]:80\n//[::000A]\n//[::0.0.0.10]\n";
+    assert_eq!(text("top {host}", addresses), "4\t[::a]\n");
+    assert_eq!(text("dedup --by {host}", addresses), "//[::A]/\n");
+    assert_eq!(text("top {host}/", addresses), "4\t[::a]/\n");
     assert_eq!(run("top {host}", b"//A\xC3\n").out, b"1\ta\xC3\n");
     // Control bytes and backslashes are escaped, so that different keys differ in the output.
     let keys = "/\t\x1b[m\x7f\0/%09%1B[m%7F\0/\\t\\x1b[m\\x7f\0/\r\r\0";
