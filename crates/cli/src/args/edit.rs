@@ -8,13 +8,13 @@ use crate::url::edit::{self, Parameter};
 
 /// Change parts of URLs, and keep every other byte
 ///
-/// The options may be given several times. Their order has no meaning: parts change first. Then parameters are kept, dropped, set,
+/// Options may be repeated. Their order has no meaning: parts change first. Then parameters are kept, dropped, set,
 /// replaced, appended and sorted. Names of parameters are compared decoded, where `+` is a space. Only `&` separates parameters; those that stay keep
 /// their bytes and their order.
 ///
 /// A VALUE is text: bytes that its part cannot contain are escaped, and so are those that would end it. Valid escapes stay, so write %25
 /// for a `%` before two hexadecimal digits. A URL whose new parts could not be read back, or only by some programs, is rejected: it
-/// stays as it is, and is counted.
+/// stays as it is, and is counted. An empty line stays, and is no URL.
 #[derive(Debug, Options)]
 #[command(
     override_usage = "pct edit [OPTIONS] [FILE]...",

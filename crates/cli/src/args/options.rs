@@ -418,8 +418,8 @@ pub struct Strict {
 pub struct Parts {
     /// Decode each part once, after splitting
     ///
-    /// `%` and the delimiters inside a part stay escaped: %2F in a path; %26, %3D, %3B, %2B in a query. query:NAME and
-    /// segment:N have no delimiters: all of each is decoded, and in query:NAME `+` becomes a space.
+    /// In authority, userinfo, path and query, `%` and delimiters stay escaped: %2F in a path; %26, %3D, %3B, %2B in a query. Of other
+    /// parts, all is decoded, and in query:NAME `+` becomes a space. url is not decoded.
     #[arg(long)]
     pub decode: bool,
 
@@ -445,8 +445,9 @@ pub struct Parts {
 pub struct NoScheme {
     /// Read `example.com/a` and `localhost:80` as URLs that begin with a host
     ///
-    /// A URL begins with a host unless it begins with a scheme and a colon, `/`, `?`, `#`, `./` or `../`. A name, a colon and digits are a host
-    /// and a port. A canonical form has no scheme either; a --profile of whole URLs, such as whatwg, rejects such a value.
+    /// A URL begins with a host unless it begins with a scheme and a colon, `/`, `?`, `#`, or the segment `.` or `..`, also before a colon. A
+    /// name, a colon and digits are a host and a port. A canonical form has no scheme either; a --profile of whole URLs, such as whatwg,
+    /// rejects such a value.
     #[arg(long, hide_short_help = true)]
     pub no_scheme: bool,
 }
@@ -506,8 +507,9 @@ pub struct Kept {
 
     /// Convert a whole URL: keep its syntax, so that it has the same parts
     ///
-    /// `encode` escapes bytes that no URL may contain, and "%". Reserved bytes (RFC 3986, section 2.2) and their escapes, such as %2F and
-    /// %252F, stay. `decode` is the exact inverse: it keeps these escapes.
+    /// `encode` escapes "%" and bytes that no URL may contain, except `\`, tabs and "\r" before the query, which browsers read as syntax.
+    /// Reserved bytes (RFC 3986, section 2.2) and their escapes, such as %2F and %252F, stay. `decode` is the exact inverse: it keeps these
+    /// escapes.
     #[arg(long, conflicts_with_all = ["keep", "form"])]
     pub url: bool,
 
@@ -524,7 +526,7 @@ pub struct Kept {
 pub struct ProfileArg {
     /// The canonical form of whole URLs; `pct normalize --list` describes each [default: only escapes are normalized]
     ///
-    /// A profile is versioned and never changes, and no two profiles give the same keys.
+    /// A profile is versioned and never changes. Compare only results of one profile.
     #[arg(long, value_name = "NAME", value_parser = PROFILE, hide_possible_values = true)]
     pub profile: Option<Profile>,
     #[command(flatten)]

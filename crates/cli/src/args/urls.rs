@@ -127,8 +127,8 @@ pub struct Resolve {
 
 /// Write URIs in readable form, as IRIs (RFC 3987, section 3.2)
 ///
-/// Escapes of visible UTF-8 characters are decoded, and hosts are converted by IDNA. Escapes of ASCII stay, so the
-/// meaning does not change; `pct uri` is the way back.
+/// Escapes of visible UTF-8 characters are decoded, but in hosts only Punycode is (IDNA). Escapes of ASCII stay, so the meaning of a URI does
+/// not change; `pct uri` is its way back.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/iri.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Iri {
@@ -138,8 +138,8 @@ pub struct Iri {
 
 /// Write IRIs as URIs: convert hosts by IDNA (UTS 46), and escape all other UTF-8 (RFC 3987, section 3.1)
 ///
-/// Escapes stay, and URIs do not change. The `%` of a malformed escape becomes %25, so --strict stops only at rejected
-/// URLs and unreadable records. A URL whose host is not valid is rejected.
+/// Escapes stay, and URIs do not change. A `\` in a path becomes %5C, although browsers read it as `/`. The `%` of a malformed escape becomes
+/// %25, so --strict stops only at rejected URLs and unreadable records. A URL with an invalid host is rejected.
 #[derive(Debug, Options)]
 #[command(after_long_help = include_str!("examples/uri.txt").trim_ascii_end(), mut_arg("raw", |raw| raw.hide(true)))]
 pub struct Uri {
