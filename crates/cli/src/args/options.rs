@@ -189,7 +189,7 @@ pub struct Places {
     /// byte, and so does a URL that does not change. The charset is the one that the document names, otherwise UTF-8, or
     /// windows-1252 for a value that is not UTF-8; UTF-16 and ISO-2022-JP are rejected. `resolve` obeys `<base href>` and
     /// `codebase`. URLs in scripts and styles are not found, nor are empty ones outside of href. --max-record limits a tag.
-    #[arg(long, hide_short_help = true, conflicts_with_all = ["field", "csv", "jsonl", "logfmt", "log", "delimiter", "null"])]
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["field", "csv", "jsonl", "logfmt", "log", "delimiter", "null", "quoted", "unescape"])]
     pub html: bool,
 
     /// The separator of fields or columns: an ASCII character that is no letter or digit, or `tab` or `space`
@@ -212,7 +212,7 @@ pub struct Places {
     /// knows the servers.
     #[arg(
         long, requires = "field", hide_short_help = true,
-        conflicts_with_all = ["delimiter", "tsv", "csv", "jsonl", "logfmt", "html", "log"]
+        conflicts_with_all = ["delimiter", "tsv", "csv", "jsonl", "logfmt", "log"]
     )]
     pub quoted: bool,
 
@@ -220,7 +220,7 @@ pub struct Places {
     ///
     /// The escapes are written again where a value stays in its record. With --jsonl, strings may contain these escapes, because some
     /// servers build JSON from text. --log undoes the escapes of its format without this option.
-    #[arg(long, value_name = "SERVER", value_parser = UNESCAPE, hide_short_help = true, conflicts_with_all = ["logfmt", "html"])]
+    #[arg(long, value_name = "SERVER", value_parser = UNESCAPE, hide_short_help = true, conflicts_with = "logfmt")]
     pub unescape: Option<Escaping>,
 
     /// Read misplaced quotes in CSV as data: inside a cell without quotes, and before text that is not a delimiter
@@ -311,6 +311,7 @@ pub struct Output {
 /// The options about the form of the output, and about bad values.
 #[derive(Debug, Default, Options)]
 #[command(next_help_heading = WRITTEN)]
+#[command(group = ArgGroup::new("policies").multiple(true))]
 pub struct Written {
     /// Write only the values, each on a line of its own, for `| sort | uniq -c`
     ///
@@ -372,8 +373,7 @@ pub struct Written {
     #[arg(
         long, help_heading = INPUT, hide_short_help = true,
         conflicts_with_all = [
-            "null", "field", "quoted", "log", "csv", "jsonl", "logfmt", "values", "output_delimiter", "on_rejected", "on_invalid_utf8",
-            "rejects", "stats"
+            "null", "field", "quoted", "log", "csv", "jsonl", "logfmt", "values", "output_delimiter", "policies", "rejects", "stats"
         ]
     )]
     pub raw: bool,
@@ -382,7 +382,7 @@ pub struct Written {
     ///
     /// Examples are a URL whose host is invalid for a profile, a line that is not JSON, and a record that is longer than
     /// --max-record. The number of rejected values is printed at the end.
-    #[arg(long, value_name = "POLICY", help_heading = POLICIES, hide_short_help = true, value_parser = choice(ON_REJECTED))]
+    #[arg(long, value_name = "POLICY", help_heading = POLICIES, hide_short_help = true, group = "policies", value_parser = choice(ON_REJECTED))]
     pub on_rejected: Option<Policy>,
 
     /// The policy for values that are invalid UTF-8, or invalid in the --charset [default: keep]
@@ -390,7 +390,7 @@ pub struct Written {
     /// With `keep`, bytes that are invalid in the charset stay escaped. Values are checked after decoding, or before
     /// encoding. Commands that do not decode look only at bytes that are not escaped. With `keep` and `replace`, `encode`
     /// writes a character that its charset lacks as a numeric reference.
-    #[arg(long, value_name = "POLICY", help_heading = POLICIES, hide_short_help = true, value_parser = choice(ON_FAULT))]
+    #[arg(long, value_name = "POLICY", help_heading = POLICIES, hide_short_help = true, group = "policies", value_parser = choice(ON_FAULT))]
     pub on_invalid_utf8: Option<Policy>,
 
     /// Print counts to stderr: records, bytes, escapes, errors, and the largest number of layers of a value
@@ -409,7 +409,7 @@ pub struct Strict {
     pub strict: bool,
 
     /// The policy for malformed escapes [default: keep]
-    #[arg(long, value_name = "POLICY", help_heading = POLICIES, hide_short_help = true, conflicts_with = "raw", value_parser = choice(ON_FAULT))]
+    #[arg(long, value_name = "POLICY", help_heading = POLICIES, hide_short_help = true, group = "policies", value_parser = choice(ON_FAULT))]
     pub on_malformed: Option<Policy>,
 }
 

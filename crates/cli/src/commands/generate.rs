@@ -1,10 +1,11 @@
 //! `pct generate`: writes the manual pages and shell completions.
 
+use std::convert::identity;
 use std::path::Path;
 use std::{fs, io};
 
 use clap::builder::Resettable;
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use clap_complete::{Shell, generate as complete};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
@@ -16,7 +17,7 @@ use crate::io::output::{self, STDOUT};
 
 /// Runs `pct generate`.
 pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
-    let mut command = Cli::command();
+    let command = Cli::command();
     let mut text = Vec::new();
     match (args.what, &args.directory) {
         (Generated::Man, Some(directory)) => {
@@ -28,14 +29,24 @@ pub fn generate(args: &Generate) -> Result<Outcome, Failure> {
             page(command.disable_help_subcommand(true), &mut text)
                 .map_err(|error| Failure::output(STDOUT, 0, error))?;
         }
-        (Generated::Bash, None) => complete(Shell::Bash, &mut command, "pct", &mut text),
-        (Generated::Zsh, None) => complete(Shell::Zsh, &mut command, "pct", &mut text),
+        (Generated::Bash, None) => complete(Shell::Bash, &mut listed(command), "pct", &mut text),
+        (Generated::Zsh, None) => complete(Shell::Zsh, &mut listed(command), "pct", &mut text),
         (Generated::Fish, None) => {
-            complete(Shell::Fish, &mut command, "pct", &mut text);
+            complete(Shell::Fish, &mut listed(command), "pct", &mut text);
             text = quoted_for_fish(&String::from_utf8_lossy(&text)).into_bytes();
         }
     }
     output::print(text)
+}
+
+/// Returns `command` with the options that the help of each subcommand lists. `clap_complete` would offer the hidden ones, too.
+fn listed(command: Command) -> Command {
+    command.mut_subcommands(|verb| {
+        let mut built = verb.clone();
+        built.build();
+        let is_listed = |arg: &&Arg| !arg.is_hide_set() && arg.get_id() != "help";
+        verb.defer(identity).args(built.get_arguments().filter(is_listed))
+    })
 }
 
 /// Returns `script` with each backslash in the help of a value escaped once more. `clap_complete` writes a list of values
