@@ -73,10 +73,12 @@ pub struct Edit {
 impl Edit {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
+        if let Some(name) = self.keep_query.iter().find(|name| self.drop_query.contains(name)) {
+            return Err(format!("--keep-query and --drop-query both name '{name}'"));
+        }
         let mut edit = edit::Edit {
             keep: self.keep_query.clone(),
             drop: self.drop_query.clone(),
-            replace: self.replace_query.clone(),
             append: self.append_query.clone(),
             sorts: self.sort_query,
             ..edit::Edit::default()
@@ -89,6 +91,10 @@ impl Edit {
             .iter()
             .try_for_each(|change| edit.set(change))
             .map_err(|message| format!("--set: {message}"))?;
+        self.replace_query
+            .iter()
+            .try_for_each(|new| edit.replace(new.clone(), false))
+            .map_err(|message| format!("--replace-query: {message}"))?;
         Ok(Conversion::of_urls(edit, Escapes::Copied))
     }
 }

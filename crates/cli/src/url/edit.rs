@@ -23,10 +23,8 @@ pub struct Edit {
     pub keep: Vec<String>,
     /// Patterns for the names of the parameters that are removed.
     pub drop: Vec<String>,
-    /// The parameters that replace all parameters with their names, or are added if there are none.
-    pub set: Vec<Parameter>,
-    /// The parameters that replace all parameters with their names, but are not added if there are none.
-    pub replace: Vec<Parameter>,
+    /// The parameters that replace all parameters with their names, and whether they are added if there are none.
+    pub replace: Vec<(Parameter, bool)>,
     /// The parameters that are added at the end.
     pub append: Vec<Parameter>,
     /// Whether the parameters are sorted by name.
@@ -217,12 +215,7 @@ impl Edit {
                 return Err(format!("{change}: a port is a number up to 65535"));
             }
             Part::Parameter(parameter) => {
-                let new = Parameter::new(&format!("{parameter}={value}"))?;
-                if self.set.iter().any(|known| known.name == new.name) {
-                    return Err(format!("the part '{part}' is given twice"));
-                }
-                self.set.push(new);
-                return Ok(());
+                return self.replace(Parameter::new(&format!("{parameter}={value}"))?, true);
             }
             Part::User => escaped(sets::RFC3986_USERINFO.remove(b":"), value),
             Part::Password | Part::Userinfo => escaped(sets::RFC3986_USERINFO, value),
@@ -241,9 +234,25 @@ impl Edit {
         }
     }
 
+    /// Adds a parameter that replaces all parameters with its name. `adds` says whether it is added if there are none.
+    pub fn replace(&mut self, new: Parameter, adds: bool) -> Result<(), String> {
+        if self.replace.iter().any(|(known, _)| known.name == new.name) {
+            return Err(format!("the parameter '{}' is given twice", new.name.escape_ascii()));
+        }
+        self.replace.push((new, adds));
+        Ok(())
+    }
+
     fn add(&mut self, part: Part, text: Option<Vec<u8>>) -> Result<(), String> {
-        if self.parts.iter().any(|(known, _)| *known == part) {
-            return Err(format!("the part '{part}' is given twice"));
+        for (known, _) in &self.parts {
+            match (known, &part) {
+                (known, part) if known == part => return Err(format!("the part '{part}' is given twice")),
+                (Part::Userinfo, Part::User | Part::Password)
+                | (Part::User | Part::Password, Part::Userinfo) => {
+                    return Err("userinfo consists of user and password; change it or these two".to_owned());
+                }
+                _ => {}
+            }
         }
         self.parts.push((part, text));
         Ok(())
@@ -295,8 +304,7 @@ impl Edit {
         parameters.retain(|parameter| {
             (self.keep.is_empty() || is_one(&self.keep, parameter)) && !is_one(&self.drop, parameter)
         });
-        let set = self.set.iter().map(|new| (new, true));
-        for (new, adds) in set.chain(self.replace.iter().map(|new| (new, false))) {
+        for (new, adds) in &self.replace {
             let mut is_missing = true;
             parameters.retain_mut(|parameter| {
                 let is_named = *decoded_name(parameter) == *new.name;
@@ -306,7 +314,7 @@ impl Edit {
                 }
                 is_first || !is_named
             });
-            parameters.extend((is_missing && adds).then_some(&new.text[..]));
+            parameters.extend((is_missing && *adds).then_some(&new.text[..]));
         }
         parameters.extend(self.append.iter().map(|new| &new.text[..]));
         if self.sorts {
