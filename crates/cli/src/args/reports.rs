@@ -307,6 +307,13 @@ impl Check {
             (self.kinds.is_empty() && is_usual || self.kinds.contains(group)) && !self.ignore.contains(group)
         };
         let wanted: Vec<_> = Group::ALL.into_iter().filter(is_wanted).collect();
+        let components = &self.component;
+        let can_be_found = |group: &Group| {
+            components.is_empty() || components.iter().any(|component| group.can_be_in(*component))
+        };
+        if !wanted.iter().any(can_be_found) {
+            return Err("--kinds, --ignore and --component leave no kind that could be reported".to_owned());
+        }
         let has_dialect = wanted.iter().any(|group| matches!(group, Group::Illegal | Group::Needless));
         if self.dialect.dialect.is_some() && !has_dialect {
             return Err("--dialect changes only the kinds illegal and needless, which are not reported: \
@@ -314,7 +321,7 @@ impl Check {
                 .to_owned());
         }
         let dialect = self.dialect.dialect.unwrap_or(Dialect::Rfc3986);
-        Ok(listing::Criteria::new(&wanted, &self.component, dialect, self.input.records().end()))
+        Ok(listing::Criteria::new(&wanted, components, dialect, self.input.records().end()))
     }
 }
 

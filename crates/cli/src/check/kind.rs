@@ -2,7 +2,7 @@
 //!
 //! The names and descriptions in help texts, reports and JSON are those of the tables in this file.
 
-use simdpct_uri::FlawKind;
+use simdpct_uri::{Component, FlawKind};
 
 /// Defines an enum with a list of its variants, and with a name, a property and a description of each variant.
 macro_rules! named {
@@ -85,6 +85,17 @@ impl Group {
     /// escapes.
     pub fn is_usual(self) -> bool {
         self != Group::Needless && !self.is_of_urls()
+    }
+
+    /// Reports whether a finding of the group can be in `component` of a URL. An unreadable record is reported whatever the components are.
+    pub fn can_be_in(self, component: Component) -> bool {
+        match self {
+            Group::Unreadable => true,
+            Group::Host => matches!(component, Component::Userinfo | Component::Host),
+            Group::Port => component == Component::Port,
+            Group::Ambiguous => component == Component::Path,
+            _ => component != Component::Scheme,
+        }
     }
 
     /// Returns the set of the kinds that belong to the group, as a bit mask.

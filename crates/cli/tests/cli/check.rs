@@ -342,6 +342,19 @@ fn findings_can_be_confined_to_components() {
     assert_eq!(findings("--component path,fragment --kinds malformed,illegal", input).len(), 3);
     assert_eq!(at("scheme,userinfo,port"), [""; 0]);
     refused("check --component hots", "", "unknown component 'hots'; expected one of scheme, ");
+    for args in [
+        "--component host --kinds port",
+        "--component path,query --kinds host,port",
+        "--component query --kinds ambiguous",
+        "--component scheme --kinds malformed,illegal",
+        "--ignore malformed,utf8,double,nul,crlf,separator,dot,unreadable",
+    ] {
+        refused(&*format!("check {args}"), input, "leave no kind that could be reported");
+    }
+    assert_eq!(
+        findings("--component userinfo --kinds host", "http://u@v@h/\n"),
+        ["1:8: host: more than one '@' before the host"]
+    );
 }
 
 /// A long line is checked as one URL, even if it is read in several pieces.
