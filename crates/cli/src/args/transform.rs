@@ -206,8 +206,26 @@ impl Encode {
             let charset = url_charset(charset)?;
             return Ok(Conversion::of_urls(EncodeUrl { charset }, Escapes::Data));
         }
+        let keep = all(&self.kept.keep);
+        let is_none_escaped =
+            self.escape.is_some_and(|bytes| !bytes.is_empty() && bytes.difference(keep).is_empty());
+        let conflicts = [
+            (
+                self.kept.form && (keep.contains(b' ') || keep.contains(b'+')),
+                "--form writes + for a space, and %2B for +",
+            ),
+            (self.keep_escapes && keep.contains(b'%'), "--keep-escapes escapes each % that starts no escape"),
+            (
+                charset.is_some_and(|known| known != Charset::UTF_8) && !keep.is_ascii(),
+                "with --charset, only ASCII bytes can be kept",
+            ),
+            (is_none_escaped, "no byte of --escape would be escaped"),
+        ];
+        if let Some((_, message)) = conflicts.into_iter().find(|(applies, _)| *applies) {
+            return Err(format!("--keep: {message}"));
+        }
         Ok(Conversion::new(Encoder::new(EncodeOptions {
-            keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(all(&self.kept.keep)),
+            keep: self.escape.map_or(self.set.set.to_byte_set(), kept).union(keep),
             keep_escapes: self.keep_escapes,
             form: self.kept.form,
             lower: self.lower,

@@ -118,6 +118,16 @@ fn options_that_contradict_each_other_are_refused() {
         assert_eq!((run.code, run.out.len()), (Some(2), 0), "{args:?}");
         assert!(run.err.starts_with("pct: "), "{}", run.err);
     }
+    for (args, words) in [
+        ("--form --keep +", "--form writes +"),
+        ("--form --keep %20", "--form writes +"),
+        ("--keep-escapes --keep %", "% that starts no escape"),
+        ("--charset gbk --keep é", "only ASCII bytes can be kept"),
+        ("--escape a --keep ab", "no byte of --escape"),
+    ] {
+        refused(&*format!("encode {args}"), "a", words);
+    }
+    assert_eq!(ok("encode --charset utf8 --keep é", "é\n"), "é\n".as_bytes());
     // In this charset, each byte of visible ASCII can be half of a character.
     refused("decode --charset iso-2022-jp --keep A", "", "half of a character");
     refused("decode --charset iso-2022-jp --log combined", "", "bytes that separate fields");
