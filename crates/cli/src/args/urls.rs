@@ -76,8 +76,8 @@ pub struct Get {
 /// Join parts to URLs: the inverse of `pct split`
 ///
 /// Each record is a row of parts, or an object of JSON. A PART=VALUE among the files sets this part of every URL. If
-/// there are no files, the result is one URL, and an error in it ends the run. Write `./PART=VALUE` for a file that
-/// has such a name.
+/// there are no files, the result is one URL, an error in it ends the run, and --rejects and --on-rejected are refused. Write
+/// `./PART=VALUE` for a file that has such a name.
 ///
 /// A part is rejected if it could not be read back unchanged, such as a host with a slash, or the path //x without a host. It is
 /// also rejected if it has tabs or line ends, or if the URL would begin with a blank, because browsers remove these bytes.
@@ -221,7 +221,7 @@ impl Join {
             match assignment(&name) {
                 None => input.files.push(name),
                 Some((name, value)) => {
-                    let part = Part::find(name)?;
+                    let part = join::find(name)?;
                     if fixed.iter().any(|(known, _)| *known == part) {
                         return Err(format!("the part '{name}' is given twice"));
                     }
@@ -231,10 +231,17 @@ impl Join {
         }
         let parts = &self.columns.parts;
         check_unique(parts)?;
+        parts.iter().try_for_each(|part| join::find(&part.to_string()).map(drop))?;
         if !fixed.is_empty() && !input.is_given() {
             // An empty row makes one URL of the fixed parts.
             input.expression.push("".into());
-            self.args.written.on_rejected.get_or_insert(Policy::Fail);
+            if self.args.output.rejects.is_some()
+                || self.args.written.on_rejected.replace(Policy::Fail).is_some()
+            {
+                return Err(
+                    "--rejects and --on-rejected need rows: an error in the one URL ends the run".to_owned()
+                );
+            }
         }
         let style = self.from.from.unwrap_or(Style::Tsv);
         let is_usual = part::USUAL.split(',').map(Part::find).eq(parts.iter().cloned().map(Ok));
@@ -261,7 +268,8 @@ fn assignment(argument: &Path) -> Option<(&str, &[u8])> {
     let at = memchr::memchr(b'=', bytes)?;
     let name = std::str::from_utf8(&bytes[..at]).ok()?;
     let is_name = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase());
-    (is_name(name) || name.starts_with("query:")).then_some((name, &bytes[at + 1..]))
+    let has_argument = ["query:", "segment:"].iter().any(|start| name.starts_with(start));
+    (is_name(name) || has_argument).then_some((name, &bytes[at + 1..]))
 }
 
 impl Resolve {

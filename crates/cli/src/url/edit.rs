@@ -8,7 +8,7 @@ use simdpct_records::Kind;
 use simdpct_uri::canon::Base;
 use simdpct_uri::{Builder, Parts, UriBuf, split};
 
-use super::part::{Part, Suffixes};
+use super::part::{Part, Suffixes, is_port};
 use crate::common::fault::Handling;
 use crate::common::reason::{Refusal, refuse};
 use crate::common::target;
@@ -209,9 +209,7 @@ impl Edit {
                 let url = Builder::new().host(value).build().map_err(|error| format!("{change}: {error}"))?;
                 url.into_bytes().split_off(2)
             }
-            Part::Port
-                if !value.bytes().all(|byte| byte.is_ascii_digit()) || value.parse::<u16>().is_err() =>
-            {
+            Part::Port if !is_port(value.as_bytes()) => {
                 return Err(format!("{change}: a port is a number up to 65535"));
             }
             Part::Parameter(parameter) => {

@@ -7,7 +7,7 @@ use simdpct::{AsciiSet, Decode, Encode, sets};
 use simdpct_uri::host::special_port;
 use simdpct_uri::{Builder, Components};
 
-use super::part::{Part, Suffixes};
+use super::part::{self, Part, Suffixes};
 use super::row::{self, Document, Style};
 use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal, refuse};
@@ -36,12 +36,25 @@ impl Given<'_> {
     }
 }
 
+/// Returns the part called `name`, or an error message if it is none from which URLs are joined.
+pub fn find(name: &str) -> Result<Part, String> {
+    let is_joined = |part: &Part| {
+        !matches!(part, Part::Url | Part::Domain | Part::Suffix | Part::Subdomain | Part::Segment(_))
+            && part.list().is_none()
+    };
+    Part::find(name).ok().filter(is_joined).ok_or_else(|| {
+        format!(
+            "'{name}' cannot be joined; name scheme, authority, userinfo, user, password, host, port, path, query, query:NAME or fragment"
+        )
+    })
+}
+
 /// Returns an error if `value` has a byte that browsers read as a delimiter of the `part`, remove or do not accept
 /// there. Other delimiters are rejected when the URL is split again. If `is_data`, the bytes are data that will be
 /// escaped, and a host without brackets around it must not contain `:`, `[` or `]`.
 fn check(part: &Part, value: &[u8], is_data: bool) -> Result<(), Refusal> {
-    if *part == Part::Port && !value.iter().all(u8::is_ascii_digit) {
-        return Err(refuse(format!("the port is not a number: '{}'", value.escape_ascii())));
+    if *part == Part::Port && !value.is_empty() && !part::is_port(value) {
+        return Err(refuse(format!("the port is not a number up to 65535: '{}'", value.escape_ascii())));
     }
     let forbidden: &[u8] = match part {
         Part::Host if value.starts_with(b"[") => b"\t\n\r\\",
@@ -81,19 +94,6 @@ impl Join {
     /// Sets one part of `given` to `value`, or returns an error if the part cannot hold it.
     fn give<'a>(&self, given: &mut Given<'a>, part: &Part, value: Cow<'a, [u8]>) -> Result<(), Refusal> {
         check(part, &value, self.encode)?;
-        match part {
-            Part::Url => return Err(refuse("'url' is a whole URL and not a part to join")),
-            Part::Parameter(_) if part.list().is_some() => {
-                return Err(refuse(format!(
-                    "'{part}' has several values and is not a part to join: give the query"
-                )));
-            }
-            Part::Segment(_) => return Err(refuse("a segment is not a part to join: give the whole path")),
-            Part::Domain | Part::Suffix | Part::Subdomain => {
-                return Err(refuse(format!("'{part}' is not a part to join: give the whole host")));
-            }
-            _ => {}
-        }
         given.0.push((part.clone(), value));
         Ok(())
     }
@@ -133,7 +133,7 @@ impl Join {
             return Err(refuse("expected an object of parts, such as {\"host\":\"a\"}"));
         };
         for (name, value) in members {
-            let part = Part::find(&name).map_err(refuse)?;
+            let part = find(&name).map_err(refuse)?;
             let text = match value {
                 Json::Null => continue,
                 Json::String(text) => text,

@@ -186,6 +186,11 @@ impl Part {
     }
 }
 
+/// Reports whether `port` is a number up to 65535.
+pub fn is_port(port: &[u8]) -> bool {
+    port.iter().all(u8::is_ascii_digit) && String::from_utf8_lossy(port).parse::<u16>().is_ok()
+}
+
 /// Reports whether the `%` at the start of `rest` begins no escape, but would begin one if the text after it is decoded.
 fn begins_escape(rest: &[u8]) -> bool {
     if simdpct::decode_escape(rest).is_some() {

@@ -339,7 +339,6 @@ fn hosts_are_divided_by_the_public_suffix_list() {
     );
     let row = text("split --parts domain,subdomain,suffix --format csv -e //b.com", "");
     assert_eq!(row, "b.com,,com\n");
-    assert_eq!(run("join domain=a.com", "").code, Some(1));
     fs::write(&list, "com\na..b\n").unwrap();
     refused(&["get", "{domain}", "--suffix-list", path, "-e", url], "", "line 2 is not a rule");
     assert!(text("info", "").contains("public suffix list: version 20"));

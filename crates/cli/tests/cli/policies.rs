@@ -166,12 +166,11 @@ fn every_policy_of_every_verb_does_something_or_is_refused() {
             for &(form, value) in forms {
                 let is_row = ["join", "form"].contains(&verb);
                 for (options, input) in places(value, is_row) {
-                    // JSON and arguments contain no invalid UTF-8, and `join` of arguments alone rejects nothing.
+                    // JSON and arguments contain no invalid UTF-8.
                     let is_text = options.contains(&"--jsonl")
                         || form.contains(&"query=%zz")
                         || form.contains(&"path=/%zz");
-                    let is_alone = form.len() == 2 && form[1] == "query=%zz";
-                    if option == "--on-invalid-utf8" && is_text || option == "--on-rejected" && is_alone {
+                    if option == "--on-invalid-utf8" && is_text {
                         continue;
                     }
                     // These commands need `--values` here, and an unreadable record has no result to write.

@@ -392,8 +392,8 @@ fn join_refuses_what_would_not_be_read_back() {
     assert_eq!((good.out, good.code), (b"https://a.com:80/x?q=1&p=2#\n".to_vec(), Some(0)));
     for (args, reason) in [
         (&["host=a/b"][..], "host, userinfo and port cannot be read back from the authority: host 'a/b'"),
-        (&["host=a", "port=x/"], "the port is not a number: 'x/'"),
-        (&["host=a", "port=x y"], "the port is not a number: 'x y'"),
+        (&["host=a", "port=x/"], "the port is not a number up to 65535: 'x/'"),
+        (&["host=a", "port=x y"], "the port is not a number up to 65535: 'x y'"),
         (&["host=a", "user=a:b"], "a colon would end the user; write %3A, or add --encode: 'a:b'"),
         (&["host=a", "userinfo=a", "user=b"], "userinfo, user and password differ"),
         (&["host=a", "authority=b"], "authority and host differ"),
@@ -403,14 +403,13 @@ fn join_refuses_what_would_not_be_read_back() {
         ),
         (&["host=a", "query=q=1", "query:q=2"], "the query has another value of the parameter 'q': '2'"),
         (&["--encode", "host=["], "the host is not an address in brackets"),
-        (&["--encode", "host=a", "port=x y"], "the port is not a number: 'x y'"),
+        (&["--encode", "host=a", "port=x y"], "the port is not a number up to 65535: 'x y'"),
         (&["port=80"], "userinfo or a port needs a host"),
         (&["scheme=1a", "path=b"], "the scheme cannot be read back from the URL: '1a'"),
         (&["host=a", "path=.evil.com"], "the path cannot be read back from the URL: '.evil.com'"),
         (&["path=/a?b"], "the path cannot be read back from the URL: '/a?b'"),
         (&["query=a#b"], "the query cannot be read back from the URL: 'a#b'"),
-        (&["url=a"], "'url' is a whole URL and not a part to join"),
-        (&["query:q[]=1 2"], "'query:q[]' has several values and is not a part to join: give the query"),
+        (&["host=a", "port=99999"], "the port is not a number up to 65535: '99999'"),
         // Browsers read a backslash as a slash, and remove tabs and line ends.
         (&["host=a\\b"], "the host cannot hold '\\\\'; escape it: 'a\\\\b'"),
         (&["host=a\tb"], "the host cannot hold '\\t'"),
@@ -420,7 +419,7 @@ fn join_refuses_what_would_not_be_read_back() {
         (&["authority=a\\b"], "the host cannot hold '\\\\'"),
         (&["authority=a b"], "the host cannot hold ' '"),
         (&["authority=a@b@c"], "the userinfo cannot hold '@'"),
-        (&["authority=a:x"], "the port is not a number: 'x'"),
+        (&["authority=a:x"], "the port is not a number up to 65535: 'x'"),
         (&["host=::1"], "host, userinfo and port cannot be read back"),
         (
             &["--encode", "host=::1"],
@@ -490,6 +489,14 @@ fn join_refuses_what_would_not_be_read_back() {
             assert_eq!(code, Some(0));
             assert!([&b"//a%2Fb\n"[..], b"/a%3Fb\n", b"?a%23b\n"].contains(&&out[..]), "{out:?}");
         }
+    }
+    for args in
+        ["url=a", "query:q[]=1", "segment:1=x", "nosuch=1", "domain=a", "--parts domain,path", "--parts url"]
+    {
+        refused(&*format!("join {args}"), "a", " cannot be joined; name scheme, authority, ");
+    }
+    for args in ["--rejects x", "--on-rejected keep"] {
+        refused(&*format!("join host=a/b {args}"), "", "--on-rejected need rows");
     }
     // A row that cannot be joined stays as it is by default, and `--on-rejected` can drop it.
     assert_eq!(text("join -q --from csv", "http,,a/b\n,,c,,/d\n"), "http,,a/b\n//c/d\n");
@@ -577,13 +584,11 @@ fn a_list_has_all_values_of_a_parameter() {
     // `top` counts each value, also in records that end in NUL.
     assert_eq!(text("top -0 {query:t[]}", "?t=a&t=b\0?t=b\0?t=b&t=b\0"), "4\tb\n1\ta\n");
     // `join` would take the list for one value.
-    for (args, input) in
-        [("--parts path,query:a[]", "/\t1 2\n"), ("--from jsonl", "{\"query:a[]\":\"1 2\"}\n")]
-    {
-        let joined = run(format!("join {args}").as_str(), input);
-        assert_eq!(joined.text(), input);
-        assert!(joined.err.starts_with("pct: 1 value was rejected, and stays unchanged"), "{}", joined.err);
-    }
+    refused("join --parts path,query:a[]", "/\t1 2\n", "'query:a[]' cannot be joined");
+    let row = "{\"query:a[]\":\"1 2\"}\n";
+    let joined = run("join --from jsonl", row);
+    assert_eq!(joined.text(), row);
+    assert!(joined.err.starts_with("pct: 1 value was rejected, and stays unchanged"), "{}", joined.err);
 }
 
 /// `--no-scheme` is for lists of hosts and of URLs without schemes.
