@@ -20,7 +20,7 @@ fn conflict(args: &Args, conversion: Option<&Conversion>) -> Option<&'static str
     let Args { input, places, output, written, strict } = args;
     let (fields, columns, preview) =
         (!places.field.is_empty(), !places.column.is_empty(), written.has_preview());
-    let in_place = output.in_place.is_some();
+    let (in_place, policies) = (output.in_place.is_some(), args.policies());
     let is_listed = input.files_from.is_some() || input.files0_from.is_some();
     let is_stdin = input.files.is_empty() || input.files.iter().any(|name| names::is_stdin(name));
     let is =
@@ -82,6 +82,11 @@ fn conflict(args: &Args, conversion: Option<&Conversion>) -> Option<&'static str
             written.on_rejected.is_some() && is(super::is_stream),
             "--on-rejected: no value can be rejected here; --on-invalid-utf8 is the policy for invalid UTF-8, and \
              --on-malformed, where there is one, for malformed escapes",
+        ),
+        (
+            output.rejects.is_some()
+                && [policies.malformed, policies.rejected, policies.not_text] == [Policy::Fail; 3],
+            "--rejects: the policies stop the run at the first bad value, so no value could be listed",
         ),
         (
             in_place && !input.expression.is_empty(),

@@ -118,6 +118,7 @@ fn options_that_contradict_each_other_are_refused() {
         assert_eq!((run.code, run.out.len()), (Some(2), 0), "{args:?}");
         assert!(run.err.starts_with("pct: "), "{}", run.err);
     }
+    refused("decode --rejects x --strict --on-invalid-utf8 fail", "%zz", "no value could be listed");
     for (args, words) in [
         ("--form --keep +", "--form writes +"),
         ("--form --keep %20", "--form writes +"),
