@@ -149,7 +149,7 @@ pub struct Normalize {
     pub profile: ProfileArg,
 
     /// List the values of --profile or --reading, with descriptions
-    #[arg(long, conflicts_with_all = ["profile", "hash", "files", "expression", "dialect"])]
+    #[arg(long, exclusive = true)]
     pub list: bool,
 
     /// Write the fingerprint of the canonical form instead of the form, in hexadecimal digits

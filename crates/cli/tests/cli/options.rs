@@ -118,6 +118,9 @@ fn options_that_contradict_each_other_are_refused() {
         assert_eq!((run.code, run.out.len()), (Some(2), 0), "{args:?}");
         assert!(run.err.starts_with("pct: "), "{}", run.err);
     }
+    for more in ["-o x", "--strict", "--field 1", "--rejects x", "x"] {
+        refused(&*format!("normalize --list {more}"), "", "'--list' cannot be used with");
+    }
     refused("decode --rejects x --strict --on-invalid-utf8 fail", "%zz", "no value could be listed");
     for (args, words) in [
         ("--form --keep +", "--form writes +"),
