@@ -347,27 +347,36 @@ impl Audit {
         if let Some(log) = log.and_then(|spec| spec.log) {
             chain::require_targets(log)?;
         }
-        if chain.len() < 2 {
-            return Err(
-                "--chain: name at least two readings, the server in front first; `pct route --list` shows all"
-                    .to_owned(),
-            );
-        }
+        check_chain(chain)?;
         let guard = guard.clone().map(OsString::into_encoded_bytes);
         let guard = guard.map(|path| chain::Guard { path, rule: *rule, ignore_case: *ignore_case });
         Ok(Some(chain::Request { chain: chain.clone(), log: *log, guard }))
     }
 }
 
+/// Fails if the servers in `chain` are fewer than two.
+fn check_chain(chain: &[&Reading]) -> Result<(), String> {
+    if chain.len() < 2 {
+        return Err(
+            "--chain: name at least two readings, the server in front first; `pct route --list` shows all"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
 impl Route {
-    /// Returns the request to show how servers read the targets.
-    pub fn request(self) -> readings::Request {
+    /// Returns the request to show how servers read the targets, or an error message.
+    pub fn request(self) -> Result<readings::Request, String> {
+        if self.chain {
+            check_chain(&self.reading)?;
+        }
         let defaults = || READINGS.iter().filter(|reading| reading.is_default).collect();
-        readings::Request {
+        Ok(readings::Request {
             targets: self.targets.into_iter().map(OsString::into_encoded_bytes).collect(),
             readings: if self.reading.is_empty() { defaults() } else { self.reading },
             chain: self.chain,
             json: self.format == OutputFormat::Jsonl,
-        }
+        })
     }
 }

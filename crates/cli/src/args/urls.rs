@@ -35,8 +35,8 @@ pub struct Split {
     pub columns: Columns,
 
     /// Also write the values of these parameters, like query:NAME
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
-    pub query_param: Vec<String>,
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = |name: &str| Part::find(&format!("query:{name}")))]
+    pub query_param: Vec<Part>,
 
     /// The format of the output
     #[arg(long, value_name = "FORMAT", default_value = "tsv", value_parser = choice(ROWS))]
@@ -188,8 +188,7 @@ impl Split {
     /// Returns the conversion, or an error message.
     pub fn conversion(&self) -> Result<Conversion, String> {
         self.args.check_overwritten("split", true)?;
-        let parameters = self.query_param.iter().cloned().map(Part::Parameter);
-        let parts: Vec<_> = self.columns.parts.iter().cloned().chain(parameters).collect();
+        let parts: Vec<_> = self.columns.parts.iter().chain(&self.query_param).cloned().collect();
         check_unique(&parts)?;
         let is_escaped = self.parts.decode && self.controls.are_escaped(&self.args);
         let style = style(self.format);

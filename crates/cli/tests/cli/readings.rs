@@ -23,6 +23,7 @@ fn the_exit_code_says_whether_readings_agree() {
         (&["--list"], 0),
         (&["--reading", "nginx", "/"], 2),
         (&["--chain", "/"], 2),
+        (&["--chain", "--reading", "express-5", "/"], 2),
         (&[], 2),
     ] {
         let all: Vec<&str> = ["route"].into_iter().chain(args.iter().copied()).collect();

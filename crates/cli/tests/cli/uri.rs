@@ -318,6 +318,7 @@ fn split_writes_the_parts_as_they_are() {
     assert_eq!(text("split --parts path,query --format csv", "a,\"b?c\n"), "\"a,\"\"b\",c\n");
     let raw = ok("split --parts path --format jsonl", b"a\xFF\"\t\n");
     assert_eq!(raw, b"{\"path\":\"a%FF\\\"\\t\"}\n");
+    refused(&["split", "--query-param", ""], "", "unknown part 'query:'");
     refused("split --parts hots", "", "unknown part 'hots'; expected one of url, scheme, ");
     refused("join --from jsonl --parts host", "{}", "--parts names the cells of TSV and CSV; ");
 }
