@@ -43,6 +43,11 @@ fn urls_of_values() {
             &["y", "z"],
         ),
         ("<noscript><a href=y>", &["y"]),
+        // Of all start tags, only those of foreign elements can close their elements.
+        ("<svg/><script>'<a href=x>'</script><Math a='b'/><title><a href=x></title><a href=y>", &["y"]),
+        ("<svg><svg/><style><a href=y></style></svg><svg a=/><style><a href=z>", &["y", "z"]),
+        ("<svg><desc/><style><a href=y></style><desc><math/><style/><a href=x>", &["y"]),
+        ("<math><svg/><mi/><style><a href=y></style><mi><svg/><noscript><a href=z></noscript>", &["y", "z"]),
         // Character references are read as in attributes, and tabs and line ends are ignored.
         ("<a href='?a=1&amp;b=2'>", &["?a=1&b=2"]),
         // The name of a character may begin with the letter of hexadecimal numbers.
@@ -74,6 +79,10 @@ fn urls_of_values() {
         b"<noscript><base href=a></noscript><base><base href><base href=b><object codebase codebase=c>";
     let roles = links(input, 100).unwrap().into_iter().map(|link| link.role).collect::<Vec<_>>();
     assert_eq!(roles, [Role::Link, Role::Link]);
+    // A `base` in a `template` or in SVG does not count either.
+    let input = b"<template><template></template><base href=a><svg/></template><svg><base href=b></svg><svg/><base href=c>";
+    let roles = links(input, 100).unwrap().into_iter().map(|link| link.role).collect::<Vec<_>>();
+    assert_eq!(roles, [Role::Link, Role::Link, Role::Base]);
     assert!(links(b"\xFF\xFE<\0a\0", 100).is_err_and(|(_, message)| message.contains("UTF-16")));
 }
 

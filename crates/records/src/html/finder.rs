@@ -55,6 +55,9 @@ type Output = Box<dyn FnMut(&[u8]) + Send>;
 /// The maximum of memory for the open elements of a document, in bytes.
 const MEMORY: usize = 256 << 20;
 
+/// An end tag that makes the parser leave a `svg` or `math` element, and that closes no open element of HTML.
+const END: &[u8] = b"</br>";
+
 /// The results for the part of a document that has been read.
 #[derive(Default)]
 struct Found {
@@ -65,6 +68,12 @@ struct Found {
     charset: Option<(usize, &'static Encoding)>,
     /// Whether a `base` element with a URL has been read.
     has_base: bool,
+    /// The number of open `template` elements, in which no `base` counts.
+    templates: usize,
+    /// Whether [`END`] must be read next.
+    needs_end: bool,
+    /// The number of bytes that were read and are not in the input.
+    added: usize,
     /// The start of the content of a `noscript` element that is not closed yet.
     open: Option<usize>,
     /// The contents of `noscript` elements that have not been searched. The parser treats them as text, like a browser
@@ -109,23 +118,31 @@ impl Finder {
         let found = Arc::new(Mutex::new(found));
         let (reader, writer) = (found.clone(), found.clone());
         let element = move |element: &mut Element<'_, '_>| {
-            let is_html = element.namespace_uri().ends_with("xhtml");
-            if reads_noscript && is_html && element.tag_name() == "noscript" {
-                let text = start + element.source_location().bytes().end;
+            let (name, tag) = (element.tag_name(), element.source_location().bytes());
+            let (is_html, is_template) = (element.namespace_uri().ends_with("xhtml"), name == "template");
+            let found = &mut *lock(&reader);
+            // The parser takes `<svg/>` for open, unlike the HTML Standard (section 13.2.6.4.7).
+            found.needs_end = element.is_self_closing() && matches!(&*name, "svg" | "math");
+            if is_html
+                && (is_template || reads_noscript && name == "noscript")
+                && let Some(handlers) = element.end_tag_handlers()
+            {
+                match is_template {
+                    true => found.templates += 1,
+                    false => found.open = Some(start + tag.end - found.added),
+                }
                 let closer = reader.clone();
-                let close = move |tag: &mut EndTag<'_>| {
-                    let found = &mut lock(&closer);
-                    if found.open.take().is_some() {
-                        found.texts.push(text..start + tag.source_location().bytes().start);
+                handlers.push(Box::new(move |tag: &mut EndTag<'_>| {
+                    let found = &mut *lock(&closer);
+                    if is_template {
+                        found.templates -= 1;
+                    } else if let Some(text) = found.open.take() {
+                        found.texts.push(text..start + tag.source_location().bytes().start - found.added);
                     }
                     Ok(())
-                };
-                if let Some(handlers) = element.end_tag_handlers() {
-                    handlers.push(Box::new(close));
-                    lock(&reader).open = Some(text);
-                }
+                }));
             }
-            note(element, start, &mut lock(&reader)).map_err(Into::into)
+            note(element, start, found).map_err(Into::into)
         };
         let output: Output = Box::new(move |bytes| lock(&writer).done += bytes.len());
         let mut settings = Settings::new_send()
@@ -158,12 +175,23 @@ impl Finder {
             }
         }
         self.pushed += new.len();
-        let result = match &mut self.parser {
-            Some(parser) => parser.write(new),
-            None => Ok(()),
-        };
-        result.map_err(|error| self.failure(error))?;
+        self.parse(new).map_err(|error| self.failure(error))?;
         self.read_texts(offset, input)
+    }
+
+    /// Lets the parser read `new`, and [`END`] where it is needed.
+    fn parse(&mut self, new: &[u8]) -> Result<(), RewritingError> {
+        let Some(parser) = &mut self.parser else { return Ok(()) };
+        for piece in new.split_inclusive(|&byte| byte == b'>') {
+            parser.write(piece)?;
+            if std::mem::take(&mut lock(&self.found).needs_end) {
+                parser.write(END)?;
+                let found = &mut lock(&self.found);
+                found.added += END.len();
+                found.done -= END.len();
+            }
+        }
+        Ok(())
     }
 
     /// Reads the end of `input`. The arguments and the error are those of [`Finder::push`].
@@ -311,10 +339,12 @@ fn is_wide(bytes: &[u8]) -> bool {
 /// is not supported.
 fn note(element: &mut Element<'_, '_>, start: usize, found: &mut Found) -> Result<(), String> {
     let name = element.tag_name();
-    let tag = element.source_location().bytes();
+    let added = found.added;
+    let shift = |range: Range<usize>| start + range.start - added..start + range.end - added;
+    let tag = shift(element.source_location().bytes());
     if name == "meta" && found.charset.is_none() {
         // After a later name, browsers read the document again. Here, the values before it have been handed out already.
-        let from = if tag.end <= PRESCAN { 0 } else { start + tag.start };
+        let from = if tag.end <= start + PRESCAN { 0 } else { tag.start };
         found.charset = charset(element)?.map(|charset| (from, charset));
     }
     let mut seen = Vec::new();
@@ -334,7 +364,9 @@ fn note(element: &mut Element<'_, '_>, start: usize, found: &mut Found) -> Resul
         }
         let role = match (&*name, ATTRIBUTES[row].name) {
             ("base", "href")
-                if element.namespace_uri() == "http://www.w3.org/1999/xhtml" && !found.has_base =>
+                if element.namespace_uri() == "http://www.w3.org/1999/xhtml"
+                    && !found.has_base
+                    && found.templates == 0 =>
             {
                 found.has_base = true;
                 Role::Base
@@ -343,8 +375,7 @@ fn note(element: &mut Element<'_, '_>, start: usize, found: &mut Found) -> Resul
             _ => Role::Link,
         };
         let Some(value) = attribute.value_source_location() else { continue };
-        let shift = |range: Range<usize>| start + range.start..start + range.end;
-        found.values.push(Value { tag: shift(tag.clone()), range: shift(value.bytes()), row, role });
+        found.values.push(Value { tag: tag.clone(), range: shift(value.bytes()), row, role });
     }
     Ok(())
 }
