@@ -663,13 +663,22 @@ impl Written {
 }
 
 impl Args {
-    /// Returns an error message if the command `verb` would write rows into the lines of a log, or overwrite cells
+    /// Returns an error message if the command `verb` would write rows where no quotes can hold them, or overwrite cells
     /// of a table with results that are not rows. `rows` says whether the results are rows.
     pub fn check_overwritten(&self, verb: &str, rows: bool) -> Result<(), String> {
         let is_beside = self.written.values || !self.written.into.is_empty();
-        if self.places.log.is_some() && rows && !is_beside {
+        let Places { log, html, field, .. } = &self.places;
+        let bare = [
+            ("--log", log.is_some(), "the lines of the log"),
+            ("--html", *html, "attributes"),
+            ("--field", !field.is_empty(), "the fields"),
+        ];
+        if let Some((option, _, places)) = bare.iter().find(|(_, is_given, _)| *is_given)
+            && rows
+            && !is_beside
+        {
             return Err(format!(
-                "pct {verb} --log would write rows into the lines of the log; --values writes only the rows"
+                "pct {verb} {option} would write rows into {places}; --values writes only the rows"
             ));
         }
         if self.places.is_table() && !rows && !is_beside {

@@ -311,6 +311,7 @@ impl Form {
                 Ok(Conversion::of_urls(ToForm { from, line_ends, charset }, Escapes::Data))
             }
             None => {
+                self.args.check_overwritten("form", true)?;
                 let is_escaped = self.controls.are_escaped(&self.args);
                 let form = FromForm { style: style(self.format), charset };
                 Ok(Conversion::of_urls(form, Escapes::Decoded).printable(is_escaped))

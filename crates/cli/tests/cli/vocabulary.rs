@@ -77,7 +77,10 @@ fn mistakes_get_hints() {
     for (args, words) in [
         (&["get", "host", "f"][..], "`pct get '{host}' FILE`"),
         (&["get", "host"], "the template has no {PART}"),
-        (&["split", "--log", "combined"], "--values"),
+        (&["split", "--log", "combined"], "into the lines of the log; --values"),
+        (&["form", "--log", "combined", "--field", "target"], "into the lines of the log; --values"),
+        (&["split", "--html"], "into attributes; --values"),
+        (&["form", "--tsv", "--field", "1"], "into the fields; --values"),
         (&["get", "{host}", "--csv", "--column", "u"], "--into NAME"),
         (&["get", "{host}", "--tsv", "--column", "u"], "--into NAME"),
         (&["decode", "--json", "url"], "--jsonl --key"),
