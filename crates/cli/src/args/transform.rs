@@ -89,7 +89,7 @@ pub struct Decode {
     #[arg(long, conflicts_with_all = ["url", "path", "ext_value"], hide_short_help = true)]
     pub query: bool,
 
-    /// Decode only the path of a URL; an escaped "/" stays
+    /// Decode only the path of a URL; an escaped "/" or "\" stays
     #[arg(long, conflicts_with_all = ["url", "ext_value"], hide_short_help = true)]
     pub path: bool,
 

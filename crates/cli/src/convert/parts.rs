@@ -33,7 +33,8 @@ impl UrlPartDecoder {
     /// Creates a decoder of `part`. Delimiters inside the part and the bytes that end it stay escaped.
     pub fn new(options: DecodeOptions, part: UrlPart) -> UrlPartDecoder {
         let delimiters: &[u8] = match part {
-            UrlPart::Path => b"/?#",
+            // Browsers read `\` as `/`, and remove the others, so they would read `/%09/host` as `//host`.
+            UrlPart::Path => b"/?#\\\t\r\n",
             // Without form decoding, an escaped "+" stays escaped too, because an unescaped one means a space.
             UrlPart::Query if options.form => b"&=;#",
             UrlPart::Query => b"&=;#+",
