@@ -1,5 +1,7 @@
 //! Decodes parts of URLs.
 
+use std::ops::Range;
+
 use simdpct::{ByteSet, Decode};
 use simdpct_records::Kind;
 use simdpct_uri::canon::hidden_schemes;
@@ -9,7 +11,7 @@ use super::{Convert, Unit, Value};
 use crate::common::charset::Charset;
 use crate::common::escape::escape;
 use crate::common::fault::Handling;
-use crate::common::reason::Refusal;
+use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::target::{self, Pieces};
 
@@ -42,25 +44,34 @@ impl UrlPartDecoder {
         UrlPartDecoder { decoder: Decoder::new(options), part, delimiters }
     }
 
-    /// Appends one decoded value, and returns the number of layers. Without a stateful charset, `more` stays escaped.
+    /// Appends the decoded `range` of `url`, and returns the number of layers. Without a stateful charset, `more` stays escaped.
     fn decode(
         &mut self,
-        bytes: &[u8],
+        url: &[u8],
+        range: Range<usize>,
         keep: &ByteSet,
         more: &[u8],
         handling: Handling,
         out: &mut Vec<u8>,
     ) -> Result<usize, Refusal> {
-        if !self.decoder.charset().is_some_and(Charset::is_stateful) {
-            let keep = keep.add(self.delimiters).add(more);
-            return self.decoder.decode(bytes, &keep, Records::Raw, handling, out);
-        }
         // In a stateful charset, a byte that equals a delimiter can be a part of another character. So delimiters are
         // escaped only after the value has been converted.
-        let from = out.len();
-        let layers = self.decoder.decode(bytes, keep, Records::Raw, handling, out)?;
-        for byte in out.split_off(from) {
-            if self.delimiters.contains(&byte) { escape(&[byte], out) } else { out.push(byte) }
+        let is_stateful = self.decoder.charset().is_some_and(Charset::is_stateful);
+        let keep = if is_stateful { *keep } else { keep.add(self.delimiters).add(more) };
+        let (from, start) = (out.len(), range.start);
+        let result = self.decoder.decode(&url[range], &keep, Records::Raw, handling, out);
+        let layers = result.map_err(|Refusal { offset, reason }| {
+            // The byte that makes an escape malformed can follow the range.
+            let reason = match (reason, simdpct::validate(&url[start + offset..])) {
+                (Reason::Malformed(_), Err(escape)) => Reason::Malformed(escape.cause),
+                (reason, _) => reason,
+            };
+            Refusal { offset: start + offset, reason }
+        })?;
+        if is_stateful {
+            for byte in out.split_off(from) {
+                if self.delimiters.contains(&byte) { escape(&[byte], out) } else { out.push(byte) }
+            }
         }
         Ok(layers)
     }
@@ -84,7 +95,7 @@ impl Convert for UrlPartDecoder {
             // The first segment of a URL without a scheme must not make one (RFC 3986, section 4.2).
             let first = &url[..memchr::memchr(b'/', &url[..end]).unwrap_or(end)];
             let from = out.len();
-            layers = self.decode(first, keep, b":", handling, out)?;
+            layers = self.decode(url, 0..first.len(), keep, b":", handling, out)?;
             if out[from..] != *first && simdpct_uri::split(&out[from..]).scheme().is_some() {
                 // Decoding the letters before an unescaped colon would make a scheme, so they stay escaped.
                 out.truncate(from);
@@ -100,8 +111,8 @@ impl Convert for UrlPartDecoder {
             _ => Pieces::between(&url[start..end], b""),
         };
         for (piece, delimiter) in pieces {
-            let at = |refusal: Refusal| Refusal { offset: start + refusal.offset, ..refusal };
-            layers = layers.max(self.decode(piece, keep, b"", handling, out).map_err(at)?);
+            let range = start..start + piece.len();
+            layers = layers.max(self.decode(url, range, keep, b"", handling, out)?);
             out.extend_from_slice(delimiter);
             start += piece.len() + delimiter.len();
         }

@@ -55,6 +55,15 @@ fn the_offset_is_that_of_the_fault() {
         (decode, "--percent-u", b"%u4F60%E9", "6: not UTF-8"),
         // `%4` is malformed because of the `%` after it, although that `%` begins an escape of `A`, a hexadecimal digit.
         (decode, "--percent-u", b"%4%u0041", "0: malformed escape: '%' is not a hexadecimal digit"),
+        // The byte that is not a digit can be a delimiter after the decoded part.
+        (decode, "--query", b"x?q=%4#y", "4: malformed escape: '#' is not a hexadecimal digit"),
+        (decode, "--path", b"x%?y", "1: malformed escape: '?' is not a hexadecimal digit"),
+        (
+            decode,
+            "--path --charset auto:gbk",
+            b"/%/%4/y",
+            "1: malformed escape: '/' is not a hexadecimal digit",
+        ),
         (decode, "--charset gbk", b"%C4%E3a%FF", "7: not in the charset"),
         (decode, "--charset gbk --percent-u", b"%C4%E3%u4F60%FF", "12: not in the charset"),
         (decode, "--charset utf-8 --printable", b"a%0B%FF", "4: not in the charset"),
