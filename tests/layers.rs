@@ -218,7 +218,7 @@ const RECORDS_MAY_IMPORT: &[(&str, &str)] = &[
     ("fast fast/*", "access ends escaping fast fast/* json logs place placeholders target"),
     // One type for all kinds of records but HTML, the choice of a log format, and the writer of records.
     ("syntax", "escaping fast fields json logs pairs path place reader table wrapper"),
-    ("auto", "logs syntax wrapper"),
+    ("auto", "logs place syntax wrapper"),
     ("editor", "place syntax"),
     ("lib", ""),
 ];

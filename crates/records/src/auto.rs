@@ -1,6 +1,7 @@
 //! Chooses the format of a log by its first lines.
 
 use crate::logs::{Log, Shape};
+use crate::place::Reason;
 use crate::syntax::Syntax;
 use crate::wrapper::{self, Lines, Wrapper};
 
@@ -17,8 +18,9 @@ const SOFTWARE: [(&[u8], &str); 3] = [
 ];
 
 /// Returns the format that finds values in most of `lines`, which are the first lines of a log. Among several, it is the one that finds
-/// most values, or else the first one of a fixed list. A header line that names its writer decides at once. Returns `None` if no format
-/// finds a value, and for lines of Kubernetes without a `wrapper`, because a part of a line may look like a line.
+/// most values, or else the first one of a fixed list. A header line that names its writer decides at once. Returns `None` if each format
+/// cannot read more lines than it finds values in, and for lines of Kubernetes without a `wrapper`, because a part of a line may look like a
+/// line. The message of an error of nginx can have more lines, so its format needs only one line with values.
 pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
     let named = SOFTWARE.iter().find(|(start, _)| lines.iter().any(|line| line.starts_with(start)));
     if let Some((_, name)) = named {
@@ -37,19 +39,25 @@ pub fn detect(lines: &[&[u8]], wrapper: Option<Wrapper>) -> Option<Log> {
     let mut best = None;
     for log in names.filter_map(Log::named) {
         let mut syntax = Syntax::log(log, wrapper, &log.layout.fields()).ok()?;
-        let (mut places, mut read) = (Vec::new(), 0);
+        let has_labels = matches!(log.layout.shape, Shape::Labels);
+        let (mut places, mut read, mut failed) = (Vec::new(), 0, 0);
         for line in lines {
             let before = places.len();
+            let result = syntax.find(line, &mut places);
             // If no writer is named, the writers often disagree. The certain values of a line with an error count then.
-            let is_read = syntax.find(line, &mut places).is_ok() || log.writer.name.is_empty();
+            let is_read = result.is_ok() || log.writer.name.is_empty();
             // A client can write labels into a header of another format, but not the start of the line.
-            if !is_read || matches!(log.layout.shape, Shape::Labels) && !begins_entry(line, wrapper) {
+            if !is_read || has_labels && !begins_entry(line, wrapper) {
                 places.truncate(before);
             }
-            read += usize::from(places.len() > before);
+            let has_values = places.len() > before;
+            read += usize::from(has_values);
+            // A line of this format can have any text in place of a request, such as the start of a TLS connection.
+            failed +=
+                usize::from(!has_values && result.is_err_and(|error| error.reason != Reason::NO_TARGET));
         }
         let found = (read, places.len());
-        if read > 0 && best.is_none_or(|(most, _)| found > most) {
+        if read > 0 && (has_labels || read >= failed) && best.is_none_or(|(most, _)| found > most) {
             best = Some((found, log));
         }
     }

@@ -653,7 +653,11 @@ fn the_first_lines_choose_a_format() {
     for lines in [&[access.as_bytes(), planted.as_bytes()][..], &[planted.as_bytes()]] {
         assert_eq!(detect(lines, None).map(Log::name).as_deref(), Some("combined"));
     }
-    assert!(detect(&[b"no log"], None).is_none());
+    // A client can write a line of a log into a line of another file.
+    let planted = format!("[error] referer: {access}");
+    for lines in [&[b"no log".as_slice()][..], &[b"no log", planted.as_bytes(), b"no log"]] {
+        assert!(detect(lines, None).is_none());
+    }
     // The columns of this log have no names of CloudFront, so it is the log of another program that writes tabs.
     assert!(detect(&[b"#Fields: time\tcs-uri", b"1\t/a?x-edge-"], None).is_none());
     let cri = format!("2026-11-27T15:38:10.123456789Z stdout F {access}");
