@@ -524,7 +524,7 @@ impl Escaping {
     }
 
     /// Reports whether a text in this escaping should be UTF-8.
-    pub(crate) fn is_text(self) -> bool {
+    pub fn is_text(self) -> bool {
         matches!(self, Escaping::Json | Escaping::UnknownJson | Escaping::LighttpdJson)
             || self.has_references()
     }

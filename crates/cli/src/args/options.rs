@@ -161,7 +161,7 @@ pub struct Places {
     /// Everything else stays byte for byte. A value that changes is written with only those escapes of JSON that are necessary;
     /// bytes that are invalid UTF-8 stay percent-encoded, because JSON cannot contain them. A string that holds a JSON document
     /// still holds it after decoding: `"`, `\` and control bytes stay percent-encoded. Control bytes and invalid UTF-8 in strings
-    /// are read, because some programs write them. A line that is not JSON is unreadable. `decode` and `normalize` may copy a line
+    /// are read, because some programs write them; in a string with invalid UTF-8, only escapes of ASCII are decoded. A line that is not JSON is unreadable. `decode` and `normalize` may copy a line
     /// in braces that contains neither `%` nor `\` without checking that it is JSON; with --strict, --rejects, --stats, --into, --values,
     /// --only-changed, another policy than keep, or an option that also changes other text, such as --form, they check each line.
     #[arg(long, group = "documents", requires = "key", conflicts_with = "null")]

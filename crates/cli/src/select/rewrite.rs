@@ -195,6 +195,10 @@ impl Selector {
             kept if matches!(format, Format::Json) && value.contains(&b'%') && is_document(value) => {
                 kept.add(&(0..0x20).chain(*b"\"\\").collect::<Vec<_>>())
             }
+            // Text that is not UTF-8 could get more bytes that are not UTF-8, and these would not be noticed.
+            kept if place.escapings.iter().any(|one| one.is_text()) && str::from_utf8(value).is_err() => {
+                kept.add(&(0x80..=0xFF).collect::<Vec<_>>())
+            }
             kept => kept,
         });
         let at = At { index: place.index, kind: place.kind, kept, can_be_null };
