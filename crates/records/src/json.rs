@@ -62,9 +62,9 @@ pub(crate) struct Reader {
     pub members: Vec<(usize, usize)>,
 }
 
-/// Reports whether `value` is a JSON object or array. The value of a string can be one, and should stay one.
+/// Reports whether `value` is a JSON object, array or string. The value of a string can be one, and should stay one.
 pub fn is_document(value: &[u8]) -> bool {
-    matches!(value.trim_ascii_start(), [b'{' | b'[', ..])
+    matches!(value.trim_ascii_start(), [b'{' | b'[' | b'"', ..])
         && Reader::default().read(value, Escaping::Json).is_ok()
 }
 

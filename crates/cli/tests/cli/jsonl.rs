@@ -31,6 +31,7 @@ fn everything_else_stays_byte_for_byte() {
         // A string that contains a JSON document still contains one after the conversion.
         (r#""{\"a\":[\"%41%22,%22%5C%0A\"]}""#, r#""{\"a\":[\"A%22,%22%5C%0A\"]}""#),
         (r#"" [\"%5B%5D %2F\"]""#, r#"" [\"[] /\"]""#),
+        (r#""\"%41%22\"""#, r#""\"A%22\"""#),
         (r#""{%22a%22:1}""#, r#""{\"a\":1}""#),
         (r#""[%22""#, r#""[\"""#),
         // A string whose value does not change keeps its JSON escapes.
