@@ -326,7 +326,7 @@ pub struct Written {
     /// The values are in the order of --field, --column or --key, and a missing one is empty. If two positions of --field name the same
     /// field of a line, the first has its value, and the other is empty. The separator is escaped inside values. Several values of one
     /// key, such as the elements of an array, share a cell: blanks separate them, or commas if CHAR is `space`, and are escaped inside
-    /// them.
+    /// them. Results that are rows, as those of `split`, cannot be joined.
     #[arg(
         long, value_name = "CHAR", requires = "values", value_parser = join_delimiter, hide_short_help = true,
         conflicts_with = "into"

@@ -175,12 +175,16 @@ pub struct Form {
     pub args: Args,
 }
 
-/// Returns the style of rows in `format`, which is one of [`ROWS`].
-fn style(format: OutputFormat) -> Style {
+/// Returns the style of rows in `format`, which is one of [`ROWS`], or an error message if `args` would join rows on a line.
+fn style(format: OutputFormat, args: &Args) -> Result<Style, String> {
     match format {
-        OutputFormat::Csv => Style::Csv,
-        OutputFormat::Jsonl => Style::Jsonl,
-        _ => Style::Tsv,
+        _ if args.written.output_delimiter.is_some() => Err(
+            "--output-delimiter would escape its CHAR in the syntax of rows; write them with --values alone"
+                .to_owned(),
+        ),
+        OutputFormat::Csv => Ok(Style::Csv),
+        OutputFormat::Jsonl => Ok(Style::Jsonl),
+        _ => Ok(Style::Tsv),
     }
 }
 
@@ -191,7 +195,7 @@ impl Split {
         let parts: Vec<_> = self.columns.parts.iter().chain(&self.query_param).cloned().collect();
         check_unique(&parts)?;
         let is_escaped = self.parts.decode && self.controls.are_escaped(&self.args);
-        let style = style(self.format);
+        let style = style(self.format, &self.args)?;
         let writer = PartsWriter::new(Template::row(parts, style), Layout::Row(style), self.parts.options()?);
         Ok(Conversion::of_urls(writer, self.parts.escapes()).printable(is_escaped))
     }
@@ -313,7 +317,7 @@ impl Form {
             None => {
                 self.args.check_overwritten("form", true)?;
                 let is_escaped = self.controls.are_escaped(&self.args);
-                let form = FromForm { style: style(self.format), charset };
+                let form = FromForm { style: style(self.format, &self.args)?, charset };
                 Ok(Conversion::of_urls(form, Escapes::Decoded).printable(is_escaped))
             }
         }

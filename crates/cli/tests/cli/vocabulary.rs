@@ -85,6 +85,11 @@ fn mistakes_get_hints() {
         (&["get", "{host}", "--tsv", "--column", "u"], "--into NAME"),
         (&["decode", "--json", "url"], "--jsonl --key"),
         (&["decode", "--format", "combined"], "--log combined"),
+        (
+            &["split", "--csv", "--column", "1,2", "--values", "--output-delimiter", ","],
+            "in the syntax of rows",
+        ),
+        (&["form", "--field", "1", "--values", "--output-delimiter", ","], "in the syntax of rows"),
         (&["split", "--format", "nginx"], "--log nginx"),
         (&["decode", "--only"], "--values"),
         (&["decode", "--nginx"], "--log nginx"),
