@@ -341,7 +341,7 @@ pub struct Written {
     #[arg(long, value_name = "NAME,...", conflicts_with = "values")]
     pub into: Vec<String>,
 
-    /// Write only the records in which a value changes, or is rejected with --into, and the header of CSV
+    /// Write only the records in which a value changes, or is rejected with --into, and the headers of CSV and logs
     ///
     /// Unreadable records are left out, and counted on stderr.
     #[arg(long, hide_short_help = true)]

@@ -379,7 +379,7 @@ impl Job {
             }
             Action::Write | Action::Empty => {
                 let has_changed = edit.end(self.target.selector.count(), end);
-                self.only_changed && !has_changed
+                self.only_changed && !has_changed && !self.target.selector.is_comment(record.bytes())
             }
             Action::Copy => {
                 edit.discard();

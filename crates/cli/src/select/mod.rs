@@ -144,6 +144,12 @@ impl Selector {
         if let Format::Log(log, _) = self.format { Some(log) } else { None }
     }
 
+    /// Reports whether `line` is one of a log, such as a header line, without which other lines cannot be read.
+    pub fn is_comment(&self, line: &[u8]) -> bool {
+        let shape = self.log().map(|log| &log.layout.shape);
+        matches!(shape, Some(Shape::Columns(columns)) if line.starts_with(columns.comment))
+    }
+
     /// Reports whether each record is one value as it is.
     pub fn is_line(&self) -> bool {
         matches!(self.format, Format::Whole)

@@ -297,6 +297,8 @@ fn only_changed_records_are_written() {
         done("decode --only-changed --jsonl --key u", "{\"u\":\"\\u00e9%FF\"}\nnope\n{\"u\":\"%41\"}\n"),
         b"{\"u\":\"A\"}\n"
     );
+    let w3c = "#Version: 1.0\n#Fields: cs-uri-stem\n/a\n/%41\n";
+    assert_eq!(decode("--only-changed --log w3c", w3c), "#Version: 1.0\n#Fields: cs-uri-stem\n/A\n");
     assert_eq!(decode("--only-changed --values --field 1,2", "a b\n%41 b\n"), "A\nb\n");
     assert_eq!(decode("--only-changed --on-malformed replace", "a\n%zz\n"), "%25zz\n");
     // Lines that are longer than `--max-record` are unreadable, so they do not change.
