@@ -103,8 +103,9 @@ impl Ends {
                 (State::Quoted, b'\\') => State::Escape,
                 (State::Quoted, _) => State::Quote,
                 (State::Escape, _) => State::Quoted,
-                (_, b'\n') => {
-                    self.state = State::Start;
+                (state, b'\n') => {
+                    // After the last cell, `is_faulty` still says that a quote is misplaced.
+                    self.state = if cells && state == State::Lost { state } else { State::Start };
                     return Some(at);
                 }
                 (State::Start | State::Bare | State::Quote, _) if byte == delimiter && cells => {

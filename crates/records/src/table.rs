@@ -324,7 +324,8 @@ pub fn without_end(record: &[u8]) -> &[u8] {
     record.strip_suffix(b"\r").unwrap_or(record)
 }
 
-/// Adds empty cells in the new columns of a row that arrives in pieces, because it is too long to be read.
+/// Adds empty cells in the new columns of a row that arrives in pieces, because it is too long to be read. There are none from a misplaced
+/// or open quote on.
 #[derive(Clone, Debug)]
 pub struct Widener {
     ends: Ends,
@@ -355,7 +356,9 @@ impl Widener {
                     _ => usize::from(found.is_some()),
                 };
                 out.extend_from_slice(&rest[..end - line_end]);
-                out.extend(table.name_after(cell).map(|_| table.dialect.delimiter));
+                // The end of a cell with a misplaced quote is not certain.
+                let is_certain = !self.ends.is_faulty();
+                out.extend(table.name_after(cell).filter(|_| is_certain).map(|_| table.dialect.delimiter));
                 out.extend_from_slice(&rest[end - line_end..end]);
                 self.cell = (!is_last).then_some(cell + 1);
             } else {

@@ -337,7 +337,7 @@ pub struct Written {
     ///
     /// Give one name for each column or key. A name that contains a comma is written in quotes, as in CSV. A rejected value has an
     /// empty cell, or null in JSON. An unreadable record stays as it is, except that a row of CSV that is longer than --max-record gets
-    /// empty new cells.
+    /// empty new cells, unless a quote is misplaced.
     #[arg(long, value_name = "NAME,...", conflicts_with = "values")]
     pub into: Vec<String>,
 

@@ -222,8 +222,10 @@ fn new_columns() {
         ("1,\"a,\r\n\"\"\",@", "1,\"a,\r\n\"\"\",,@"),
         ("@,a\rb,c", "@,a\rb,,c"),
         ("1,2\r,@", "1,2\r,,@"),
-        // A row without the column stays as it is.
+        // A row without the column stays as it is, and so does one with a misplaced quote.
         ("@", "@"),
+        ("1,@\"x,2", "1,@\"x,2"),
+        ("1,\"x\"@,2", "1,\"x\"@,2"),
     ] {
         for end in ["", "\n", "\r\n"] {
             for (next, new) in [("", ""), ("3,%42,4\n", "3,%42,B,4\n")] {
@@ -239,6 +241,9 @@ fn new_columns() {
             }
         }
     }
+    let open = format!("u,v\n\"{long}\n%42,1\n");
+    let into = run("decode --csv --column u --into k --max-record 1", &open);
+    assert_same("an open quote", &into.out, open.replace("u,v", "u,k,v").as_bytes());
     for (args, wanted) in [
         (&["--csv", "--column", "u", "--into", "v"][..], "v: the header has this column already"),
         (&["--csv", "--column", "1", "--no-header", "--into", "v"], "no place for the name"),

@@ -24,7 +24,7 @@ pub fn pass(
     let outcome = match long {
         OversizedAction::Copy => "stays as it is",
         OversizedAction::Unseen => "is too long for a preview, but -i converts it",
-        OversizedAction::Edit => "stays as it is, with an empty new cell",
+        OversizedAction::Edit => "stays as it is, with an empty new cell unless a quote is misplaced",
         OversizedAction::Skip => "is left out",
         OversizedAction::Replace(_) => "is now empty, or null in JSON",
         OversizedAction::Pass => "is not checked",
