@@ -407,10 +407,10 @@ impl Place {
         })
     }
 
-    /// Reports whether rsyslog writes `byte` as `#` and digits, which may be an escape of HAProxy if the writer is unknown.
+    /// Reports whether rsyslog writes `byte` as `#` and digits, which may be text of a client, or an escape of HAProxy.
     fn adds_number_sign(&self, byte: u8) -> bool {
-        let [_, writer, logger] = self.escapings;
-        writer == Escaping::Unknown && logger == Escaping::Octal && logger.escapes(byte)
+        let [.., logger] = self.escapings;
+        logger == Escaping::Octal && logger.escapes(byte)
     }
 
     /// Returns the bytes that can be written here, but not as they are.

@@ -319,12 +319,18 @@ impl Nested {
                 result = result.and(unreadable(value.range.start, Reason::TOO_DEEP));
             }
             if matches!(&outer.0, Kind::Wrapper(lines) if lines.wrapper.is_rsyslog(record)) {
-                // rsyslog escapes only those controls that the program has not escaped.
-                let is_raw = |place: &&mut Place| !place.escapings[1].escapes(b'\t');
-                places[from..]
-                    .iter_mut()
-                    .filter(is_raw)
-                    .for_each(|place| place.escapings[2] = Escaping::Octal);
+                for mut place in places.split_off(from) {
+                    // rsyslog escapes only those controls that the program has not escaped, and no `#`, so `#011` may be text of a client.
+                    if !place.escapings[1].escapes(b'\t') {
+                        place.escapings[2] = Escaping::Octal;
+                        let raw = place.raw(record);
+                        if Escaping::Octal.undo(raw, buffer).is_ok_and(|value| value != raw) {
+                            result = result.and(unreadable(place.range.start, Reason::AMBIGUOUS));
+                            continue;
+                        }
+                    }
+                    places.push(place);
+                }
             }
         }
         result
