@@ -393,7 +393,9 @@ pub struct Written {
     #[arg(long, value_name = "POLICY", help_heading = POLICIES, hide_short_help = true, group = "policies", value_parser = choice(ON_FAULT))]
     pub on_invalid_utf8: Option<Policy>,
 
-    /// Print counts to stderr: records, bytes, escapes, errors, and the largest number of layers of a value
+    /// Print counts to stderr: records, bytes, escapes, errors, and the most layers removed from a value
+    ///
+    /// A value that a policy does not keep is counted for its first fault, and for each malformed escape.
     #[arg(
         long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = POLICIES,
         hide_short_help = true, value_parser = choice(STATS)
