@@ -6,7 +6,7 @@ pub mod task;
 use simdpct::ByteSet;
 use simdpct_records::html::{ATTRIBUTES, Link};
 use simdpct_records::{
-    Escaping, Holds, Key, Log, Numbered, Place, Position, Separator, Shape, Sweep, Syntax, Table,
+    Escaping, Holds, Key, Log, Numbered, Place, Position, Separator, Shape, Split, Sweep, Syntax, Table,
 };
 
 use self::rewrite::{Around, kept_in};
@@ -361,7 +361,12 @@ impl Selector {
                     key.holds != Holds::Method && self.names.iter().any(|name| name == key.field.name())
                 };
                 let names: Vec<_> = columns.columns.iter().filter(is_selected).map(|key| key.name).collect();
-                Some(format!("{line} starting with '{}' names any of {}", header.trim(), names.join(", ")))
+                let separators = if columns.split == Split::Tab { "tabs" } else { "blanks" };
+                Some(format!(
+                    "{line} has any of {}, as named by a line starting with '{}', between {separators}",
+                    names.join(", "),
+                    header.trim()
+                ))
             }
             _ => Some(format!("{line} has a {}", self.names.join(" or "))),
         }

@@ -57,7 +57,7 @@ fn who_selects_nothing_is_told_once() {
         (
             &["--log", "iis"],
             "#Fields: a b\na b\n",
-            "no line starting with '#Fields:' names any of cs-uri, cs-uri-stem, cs-uri-query, cs(Referer), cs(Referrer)",
+            "no line has any of cs-uri, cs-uri-stem, cs-uri-query, cs(Referer), cs(Referrer), as named by a line starting with '#Fields:', between blanks",
         ),
     ] {
         let Run { err, code, .. } = run(&[&["decode"], args].concat(), input);
