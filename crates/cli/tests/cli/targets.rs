@@ -1,6 +1,8 @@
 //! Tests that every command reads the targets of requests in logs by the rules of RFC 9112, section 3.2.
 
-use crate::support::{Args, Run, ok, run};
+use serde_json::Value;
+
+use crate::support::{Args, Run, ok, printed, run, text};
 
 /// Returns a line of an access log with this request line.
 fn line(request: &str) -> String {
@@ -12,10 +14,6 @@ fn lines(targets: &[&str]) -> String {
     targets.iter().map(|target| line(&format!("GET {target} HTTP/1.1"))).collect()
 }
 
-fn text(out: Vec<u8>) -> String {
-    String::from_utf8(out).expect("the output is text")
-}
-
 /// Checks that `args` write `wanted` for the target of each request, alone and in its line.
 #[track_caller]
 fn writes(args: &(impl Args + ?Sized), requests: &[(&str, &str)]) {
@@ -25,14 +23,10 @@ fn writes(args: &(impl Args + ?Sized), requests: &[(&str, &str)]) {
         let target = request.split(' ').nth(1).expect("a target");
         let log = [&[verb, "--log", "common"], args].concat();
         let line = line(request).replace(" \"-\" \"x\"", "");
-        let alone = text(ok(&[&log[..], &["--values"]].concat(), &line));
+        let alone = text(&[&log[..], &["--values"]].concat(), &line);
         assert_eq!(alone, format!("{wanted}\n"), "{verb} {args:?} {request}");
-        let whole = text(ok(&log, &line));
-        assert_eq!(
-            whole,
-            line.replacen(&format!(" {target}"), &format!(" {wanted}"), 1),
-            "{verb} {args:?} {request}"
-        );
+        let whole = line.replacen(&format!(" {target}"), &format!(" {wanted}"), 1);
+        assert_eq!(text(&log, &line), whole, "{verb} {args:?} {request}");
     }
 }
 
@@ -40,7 +34,7 @@ fn writes(args: &(impl Args + ?Sized), requests: &[(&str, &str)]) {
 fn rejected(args: &(impl Args + ?Sized), input: &str) -> (String, usize) {
     let Run { out, err, .. } = run(args, input);
     let count = err.split(' ').nth(1).and_then(|count| count.parse().ok()).unwrap_or(0);
-    (text(out), count)
+    (String::from_utf8(out).expect("the output is text"), count)
 }
 
 const PARTS: &str = "{scheme}|{user}|{host}|{port}|{path}|{query}|{fragment}";
@@ -70,28 +64,25 @@ fn parts_are_found_by_method_and_form() {
         ("CONNECT https://a.org/b HTTP/1.1", "https||a.org||/b||"),
     ] {
         let line = line(request);
-        let get = ok(&["get", PARTS, "--log", "combined", "--values"], &line);
-        assert_eq!(text(get).lines().next(), Some(wanted), "{request}");
-        let top = ok(&["top", PARTS, "--log", "combined"], &line);
-        assert_eq!(text(top), format!("1\t{wanted}\n"), "{request}");
-        let fields = "scheme,user,host,port,path,query,fragment";
-        let split = ok(
-            &["split", "--parts", fields, "--log", "common", "--values"],
-            line.replace(" \"-\" \"x\"", ""),
-        );
-        assert_eq!(text(split), format!("{}\n", wanted.replace('|', "\t")), "{request}");
+        let get = text(&["get", PARTS, "--log", "combined", "--values"], &line);
+        assert_eq!(get.lines().next(), Some(wanted), "{request}");
+        let top = text(&["top", PARTS, "--log", "combined"], &line);
+        assert_eq!(top, format!("1\t{wanted}\n"), "{request}");
+        let split = "split --parts scheme,user,host,port,path,query,fragment --log common --values";
+        let cells = text(split, line.replace(" \"-\" \"x\"", ""));
+        assert_eq!(cells, format!("{}\n", wanted.replace('|', "\t")), "{request}");
     }
     // The parts of a host are missing if a target has no host. A missing part differs from an empty one.
     let common = lines(&["//a/b?c"]).replace(" \"-\" \"x\"", "");
     let split =
         ["split", "--parts", "url,authority,host,domain,path,segment:2,query", "--log", "common", "--values"];
     assert_eq!(
-        text(ok(&[&split[..], &["--format", "jsonl"]].concat(), &common)),
+        text(&[&split[..], &["--format", "jsonl"]].concat(), &common),
         "{\"url\":\"//a/b?c\",\"path\":\"//a/b\",\"segment:2\":\"a\",\"query\":\"c\"}\n"
     );
     let connect = line("CONNECT www.example.co.uk:443 HTTP/1.1").replace(" \"-\" \"x\"", "");
     assert_eq!(
-        text(ok(&[&split[..], &["--format", "csv"]].concat(), connect)),
+        text(&[&split[..], &["--format", "csv"]].concat(), connect),
         "www.example.co.uk:443,www.example.co.uk:443,www.example.co.uk,example.co.uk,,,\n"
     );
 }
@@ -101,24 +92,29 @@ fn formats_with_requests() {
     let squid = "1278000000.123 5 192.0.2.1 TCP_TUNNEL/200 99 CONNECT www.example.co.uk:443 - HIER_DIRECT/192.0.2.9 -\n\
                  1278000000.123 5 192.0.2.1 TCP_TUNNEL/200 99 CONNECT [::1]:443 - HIER_DIRECT/::1 -\n\
                  1278000000.123 5 192.0.2.1 TCP_MISS/200 99 GET http://a.org//b - HIER_DIRECT/192.0.2.9 text/html\n";
-    let top = ok("top {host}|{port}|{domain}|{path} --log squid", squid);
-    assert_eq!(text(top), "1\t[::1]|443||\n1\ta.org||a.org|//b\n1\twww.example.co.uk|443|example.co.uk|\n");
+    let top = text("top {host}|{port}|{domain}|{path} --log squid", squid);
+    assert_eq!(top, "1\t[::1]|443||\n1\ta.org||a.org|//b\n1\twww.example.co.uk|443|example.co.uk|\n");
 
     let w3c = "#Fields: date cs-method cs-uri-stem cs-uri-query sc-status\n2024-01-01 GET //x y=//z 200\n2024-01-01 GET //X - 404\n";
-    let top = ok("top {host}|{path} --log w3c", w3c);
-    assert_eq!(text(top), "1\t|//X\n1\t|//x\n");
-    let get = ok("get {host}|{path}|{query} --log w3c --values", w3c);
-    assert_eq!(text(get), "|//x|\n||y=//z\n|//X|\n");
+    assert_eq!(text("top {host}|{path} --log w3c", w3c), "1\t|//X\n1\t|//x\n");
+    assert_eq!(text("get {host}|{path}|{query} --log w3c --values", w3c), "|//x|\n||y=//z\n|//X|\n");
+
+    let caddy = "{\"request\":{\"method\":\"GET\",\"uri\":\"//shop/x\"}}\n";
+    assert_eq!(text("top {host}|{path} --log caddy", caddy), "1\t|//shop/x\n");
+    let envoy =
+        "[01/Jan/2024:00:00:00 +0000] \"GET ///x HTTP/2\" 200 - 0 2 2 1 \"-\" \"ua\" \"id\" \"h\" \"u\"\n";
+    assert_eq!(text("get {host}|{path} --log envoy --values", envoy), "|///x\n");
 
     let error = "2019/02/04 17:32:32 [error] 3#0: *8 upstream timed out (110: x) while connecting to upstream, client: 127.0.0.1, ";
-    let stream =
-        format!("{error}server: 0.0.0.0:24224, upstream: \"192.0.2.10:24224\", bytes from/to client:0/0\n");
     let get = ["get", "{scheme}|{host}|{port}|{path}", "--log", "nginx-error", "--values"];
-    assert_eq!(text(ok(&get, stream)), "|192.0.2.10|24224|\n");
+    for (upstream, wanted) in [("192.0.2.10:24224", "|192.0.2.10|24224|\n"), ("[::1]:53", "|[::1]|53|\n")] {
+        let end = format!("server: 0.0.0.0:53, upstream: \"{upstream}\", bytes from/to client:0/0\n");
+        assert_eq!(text(&get, format!("{error}{end}")), wanted);
+    }
     let http = format!(
         "{error}server: _, request: \"GET //x HTTP/1.1\", upstream: \"http://192.0.2.10:80//x\", host: \"a\"\n"
     );
-    assert_eq!(text(ok(&get, http)), "|||//x\nhttp|192.0.2.10|80|//x\n");
+    assert_eq!(text(&get, http), "|||//x\nhttp|192.0.2.10|80|//x\n");
 }
 
 #[test]
@@ -154,6 +150,7 @@ fn normal_forms_stay_targets() {
         "normalize --profile escapes",
         &[("GET /.//%2e HTTP/1.1", "/.//."), ("CONNECT %61.com:443 HTTP/1.1", "a.com:443")],
     );
+    writes("normalize --profile rfc3986-scheme", &[("GET //Shop/%7eA%2f HTTP/1.0", "//Shop/~A%2F")]);
     writes("normalize --profile w3lib-2.5", &[("GET /a//b?c HTTP/1.1", "/a//b?c=")]);
     // The canonical form of a path must not be that of a URL with a host.
     let input = lines(&["//evil/b", "/a/b", "/a//b"]);
@@ -165,8 +162,7 @@ fn normal_forms_stay_targets() {
     let args = ["normalize", "--log", "combined", "--profile", "w3lib-2.5"];
     assert_eq!(rejected(&args, &input), (input.clone(), 1));
     // The hash is that of the canonical form.
-    let hash =
-        |input: &str| text(ok("normalize --log combined --values --profile rfc3986 --hash sha1", input));
+    let hash = |input: &str| text("normalize --log combined --values --profile rfc3986 --hash sha1", input);
     assert_eq!(hash(&lines(&["//A/%7e"])), hash(&lines(&["//A/~"])));
     assert_ne!(hash(&lines(&["//A/~"])), hash(&lines(&["//a/~"])));
 }
@@ -175,17 +171,15 @@ fn normal_forms_stay_targets() {
 fn different_targets_have_different_keys() {
     let input = lines(&["//WP/a", "//wp/a", "//wp/%61", "/.//wp/a", "/wp/a"]);
     let right = lines(&["//WP/a", "//wp/a", "/wp/a"]);
-    assert_eq!(text(ok("dedup --log combined --profile rfc3986", &input)), right);
+    assert_eq!(text("dedup --log combined --profile rfc3986", &input), right);
     let input = lines(&["//WP/a", "//wp/%61", "//wp/a", "/%2f"]);
-    assert_eq!(text(ok("dedup --log combined", &input)), lines(&["//WP/a", "//wp/%61", "/%2f"]));
+    assert_eq!(text("dedup --log combined", &input), lines(&["//WP/a", "//wp/%61", "/%2f"]));
     let connect = |targets: &[&str]| {
         targets.iter().map(|target| line(&format!("CONNECT {target} HTTP/1.1"))).collect::<String>()
     };
     let input = connect(&["A.org:443", "a.org:443", "a.org:80"]);
-    assert_eq!(
-        text(ok("dedup --log combined --profile rfc3986", &input)),
-        connect(&["A.org:443", "a.org:80"])
-    );
+    let deduped = text("dedup --log combined --profile rfc3986", &input);
+    assert_eq!(deduped, connect(&["A.org:443", "a.org:80"]));
 }
 
 #[test]
@@ -233,68 +227,42 @@ fn parts_are_decoded_and_converted() {
 
 #[test]
 fn targets_are_resolved_against_the_host_of_the_base() {
-    let requests = |wanted: [&'static str; 6]| {
-        let requests = [
-            "GET //evil.com/x?y HTTP/1.1",
-            "GET ///x HTTP/1.1",
-            "GET /a/../b HTTP/1.1",
-            "GET http://a.org/b HTTP/1.1",
-            "OPTIONS * HTTP/1.1",
-            "CONNECT a.org:443 HTTP/1.1",
-        ];
-        requests.into_iter().zip(wanted).collect::<Vec<_>>()
-    };
-    let wanted = [
-        "https://h.org//evil.com/x?y",
-        "https://h.org///x",
-        "https://h.org/b",
-        "http://a.org/b",
-        "*",
-        "https://a.org:443",
-    ];
-    writes("resolve --base https://h.org/c/d?e", &requests(wanted));
-    let wanted = [
-        "https://h.org//evil.com/x?y",
-        "https://h.org///x",
-        "https://h.org/b",
-        "http://a.org/b",
-        "*",
-        "https://a.org/",
-    ];
-    writes("resolve --standard --base https://h.org/c/d?e", &requests(wanted));
+    for (resolve, connected) in [("resolve", "https://a.org:443"), ("resolve --standard", "https://a.org/")] {
+        writes(
+            &*format!("{resolve} --base https://h.org/c/d?e"),
+            &[
+                ("GET //evil.com/x?y HTTP/1.1", "https://h.org//evil.com/x?y"),
+                ("GET ///x HTTP/1.1", "https://h.org///x"),
+                ("GET /a/../b HTTP/1.1", "https://h.org/b"),
+                ("GET http://a.org/b HTTP/1.1", "http://a.org/b"),
+                ("OPTIONS * HTTP/1.1", "*"),
+                ("CONNECT a.org:443 HTTP/1.1", connected),
+            ],
+        );
+    }
     // If the base has no host, a path that begins with `//` does not become a host.
     writes("resolve --base x:/c", &[("GET //evil.com/x HTTP/1.1", "x:/.//evil.com/x")]);
     // Browsers read a backslash as a slash, and ignore a tab.
     let resolve = ["resolve", "--standard", "--base", "http://h.org/", "--log", "nginx", "--values"];
     for target in ["/\\x5Cevil.com", "/\\x09/evil.com", "/\\x0D\\x5Cevil.com"] {
-        let out = text(ok(&resolve, lines(&[target])));
+        let out = text(&resolve, lines(&[target]));
         assert_eq!(out.lines().next(), Some("http://h.org//evil.com"), "{target}");
     }
 }
 
 #[test]
 fn findings_are_in_the_parts_of_the_target() {
-    let check = |args: &[&str], input: &str| {
-        let Run { out, .. } =
-            run(&[&["check", "--log", "common"], args].concat(), input.replace(" \"-\" \"x\"", ""));
-        let out = text(out);
-        out.lines()
-            .map(|finding| finding.split_once("in record at ").map_or(finding, |(_, end)| end).to_owned())
-            .collect::<Vec<_>>()
-    };
     let start = line("").find("\"\"").expect("a request") + 1;
+    // Returns the first byte and the kind of each finding.
     let found = |args: &[&str], request: &str| {
-        let findings = check(args, &line(request));
-        findings
-            .iter()
-            .map(|finding| {
-                let mut cells = finding.splitn(4, ':');
-                let offset: usize = cells.nth(2).expect("an offset").parse().expect("a number");
-                let end = cells.next().expect("a kind").trim();
-                format!("{} {end}", &request[offset - start..][..1])
-            })
-            .map(|finding| finding.split(':').next().expect("a kind").to_owned())
-            .collect::<Vec<_>>()
+        let args = [&["check", "--log", "common"], args].concat();
+        let findings = printed(&args, line(request).replace(" \"-\" \"x\"", ""));
+        let found = |finding: &str| {
+            let cells: Vec<_> = finding.split(':').collect();
+            let offset: usize = cells[2].parse().expect("an offset");
+            format!("{}{}", &request[offset - start..][..1], cells[3])
+        };
+        findings.lines().map(found).collect::<Vec<_>>()
     };
     assert!(found(&["--component", "host"], "GET //a%00b/x HTTP/1.1").is_empty());
     assert_eq!(found(&["--component", "path"], "GET //a%00b/x HTTP/1.1"), ["% nul"]);
@@ -314,12 +282,11 @@ fn findings_are_in_the_parts_of_the_target() {
 fn chains_of_servers_get_the_target() {
     let input: String = ["GET //admin HTTP/1.1", "GET /a HTTP/1.1"].map(line).concat();
     let audit = ["audit", "-q", "--format", "json", "--chain", "varnish-7.1,nginx-1.22", "--log", "combined"];
-    let report: serde_json::Value = serde_json::from_slice(&ok(&audit, &input)).expect("the report is JSON");
+    let report: Value = serde_json::from_slice(&ok(&audit, &input)).expect("the report is JSON");
     let counts = ["targets", "same", "different", "unreadable"].map(|name| report[name].as_u64());
     assert_eq!(counts, [2, 1, 1, 0].map(Some), "{report}");
     // A target that is a line of its own is read in the same way.
     let audit = ["audit", "-q", "--format", "json", "--chain", "varnish-7.1,nginx-1.22"];
-    let report: serde_json::Value =
-        serde_json::from_slice(&ok(&audit, "//admin\n")).expect("the report is JSON");
+    let report: Value = serde_json::from_slice(&ok(&audit, "//admin\n")).expect("the report is JSON");
     assert_eq!((&report["different"], &report["examples"][0]["target"]), (&1.into(), &"//admin".into()));
 }
