@@ -133,50 +133,30 @@ fn fields_between_blanks_are_decoded_like_those_of_one_line() {
 
 #[test]
 fn requests_of_many_lines_are_decoded_like_those_of_one() {
+    let starts = words_of(b"1.2.3.4 - -,h:80 1.2.3.4 - %41,1.2.3.4 - a b,");
+    let methods = words_of(b"GET /,GET /,GET /,POST  /x y/,GET,-,%47ET /");
+    let answers = words_of(b" 200 12, 200 12, 404 -, 200 123456789, 200 %41, 200,");
+    let ends = words_of(
+        b"-\" \"Mozilla/5.0 (X11; %41)\",-\" \"Mozilla/5.0 (X11; Linux)\",a%20b\" \"-\",\",\
+        /much/longer/so/that/the/referrer/does/not/fit/in/one/word/of/bits\" \"-\"",
+    );
     for seed in 0..16 {
         // Lines that must be read by themselves are rare, frequent or missing.
         let odd = [0, 300, 5, 40][seed as usize % 4];
         let line = |numbers: &mut Numbers, text: &mut Vec<u8>| {
             let start = text.len();
             let blanks = [&b" "[..], b" ", b" ", b"\t", b"  "][(numbers.next() % 5) as usize];
-            text.extend_from_slice(numbers.pick(&[
-                b"1.2.3.4 - -",
-                b"h:80 1.2.3.4 - %41",
-                b"1.2.3.4 - a b",
-                b"",
-            ]));
+            text.extend_from_slice(numbers.pick(&starts));
             text.extend_from_slice(b" [10/Oct/2000:13:55:36 -0700] \"");
-            text.extend_from_slice(numbers.pick(&[
-                b"GET /",
-                b"GET /",
-                b"GET /",
-                b"POST  /x y/",
-                b"GET",
-                b"-",
-                b"%47ET /",
-            ]));
+            text.extend_from_slice(numbers.pick(&methods));
             text.extend(value(numbers, seed % 3 > 0));
             text.extend_from_slice(numbers.pick(&[b" HTTP/1.1\"", b" HTTP/1.1\"", b" HTTP/2\" ", b"\""]));
-            text.extend_from_slice(numbers.pick(&[
-                b" 200 12",
-                b" 200 12",
-                b" 404 -",
-                b" 200 123456789",
-                b" 200 %41",
-                b" 200",
-                b"",
-            ]));
+            text.extend_from_slice(numbers.pick(&answers));
             if !numbers.next().is_multiple_of(4) {
                 text.extend_from_slice(blanks);
                 text.push(b'"');
                 text.extend(value(numbers, seed % 3 > 0));
-                text.extend_from_slice(numbers.pick(&[
-                    b"-\" \"Mozilla/5.0 (X11; %41)\"",
-                    b"-\" \"Mozilla/5.0 (X11; Linux)\"",
-                    b"/much/longer/so/that/the/referrer/does/not/fit/in/one/word/of/bits\" \"-\"",
-                    b"a%20b\" \"-\"",
-                    b"\"",
-                ]));
+                text.extend_from_slice(numbers.pick(&ends));
             }
             if odd > 0 && numbers.next().is_multiple_of(odd) {
                 let at = start + numbers.next() as usize % (text.len() - start);
@@ -203,6 +183,8 @@ fn requests_of_many_lines_are_decoded_like_those_of_one() {
 
 #[test]
 fn columns_of_many_rows_are_decoded_like_those_of_one() {
+    let syntax = b"\" \"\n\" \"x%41 x\" \\\" \"\r \0 \r ,\"a\nb\" ,\"a\r\nb%41\" \"\" ,\" %2 \n";
+    let syntax: Vec<_> = syntax.split(|&byte| byte == b' ').collect();
     for seed in 0..16 {
         // Odd syntax is rare, frequent or missing. Escaped quotes are rare or missing.
         let (odd, rare) = ([0, 300, 5, 40][seed as usize % 4], seed % 3 > 0);
@@ -219,22 +201,7 @@ fn columns_of_many_rows_are_decoded_like_those_of_one() {
                     _ => text.extend(value),
                 }
                 if odd > 0 && numbers.next().is_multiple_of(odd) {
-                    text.extend_from_slice(numbers.pick(&[
-                        b"\"",
-                        b"\"\n\"",
-                        b"\"x%41",
-                        b"x\"",
-                        b"\\\"",
-                        b"\"\r",
-                        b"\0",
-                        b"\r",
-                        b",\"a\nb\"",
-                        b",\"a\r\nb%41\"",
-                        b"\"\"",
-                        b",\"",
-                        b"%2",
-                        b"\n",
-                    ]));
+                    text.extend_from_slice(numbers.pick(&syntax));
                 }
             }
             text.extend_from_slice(if seed % 5 == 0 { b"\r\n" } else { b"\n" });
