@@ -94,7 +94,7 @@ fn the_text_fits_its_width_and_moves_no_cursor() {
     for (locale, full) in [("C", plain), ("C.UTF-8", '\u{2588}')] {
         let child = command("audit").env("COLUMNS", "72").env("LC_ALL", locale).spawn().unwrap();
         let run = Run::from(output(child, input, usize::MAX));
-        assert_eq!((run.err.as_str(), run.code), ("", Some(0)));
+        run.says("", 0);
         let text = run.text();
         assert!(text.contains(full), "{text}");
         assert!(text.contains("\\u{1b}[31m%00\\u{202e}"), "{text}");

@@ -1,6 +1,6 @@
 //! Tests `pct check`: findings, their positions, the summary and the exit codes.
 
-use crate::support::{Args, Run, refused, run, run_in_chunks};
+use crate::support::{Args, Run, folder, refused, run, run_in_chunks};
 
 /// Runs `pct check` with `args` on `input`, and returns its findings without the file name.
 #[track_caller]
@@ -204,10 +204,7 @@ fn findings_may_be_json_lines() {
         "{\"file\":\"<stdin>\",\"line\":1,\"offset\":2,\"kind\":\"malformed\",\"text\":\"%zz: 'z' is not a hexadecimal digit\"}\n\
          {\"file\":\"<stdin>\",\"line\":2,\"offset\":6,\"kind\":\"nul\",\"text\":\"%00\"}\n"
     );
-    assert_eq!(
-        (run.err.as_str(), run.code),
-        ("pct: 2 findings in 2 lines (10 bytes): malformed 1, nul 1\n", Some(1))
-    );
+    run.says("pct: 2 findings in 2 lines (10 bytes): malformed 1, nul 1\n", 1);
 }
 
 /// Checks that JSON has the names with which a program can open the files. Other systems allow fewer names.
@@ -262,18 +259,14 @@ fn findings_may_be_few() {
 
 #[test]
 fn files_with_findings_are_named_once() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     let (a, b, c) = (path("a"), path("b"), path("c"));
     std::fs::write(&a, "%00\n%zz\n".repeat(200_000)).unwrap();
     std::fs::write(&b, "fine\n").unwrap();
     std::fs::write(&c, "%zz").unwrap();
     let named = run(&["check", "-l", &a, &b, &c], "");
     assert_eq!(named.text(), format!("{a}\n{c}\n"));
-    assert_eq!(
-        (named.err.as_str(), named.code),
-        ("pct: 2 files have findings, the first of them: malformed 1, nul 1\n", Some(1))
-    );
+    named.says("pct: 2 files have findings, the first of them: malformed 1, nul 1\n", 1);
     let one = run(&["check", "--files-with-findings", "--kinds", "nul", &a, &b, &c], "");
     assert_eq!(one.text(), format!("{a}\n"));
     assert_eq!(run(&["check", "-l", &b], "").code, Some(0));

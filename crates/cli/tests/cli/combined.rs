@@ -2,12 +2,11 @@
 
 use std::fs;
 
-use crate::support::{Run, assert_same, ok, run, text};
+use crate::support::{Run, assert_same, folder, ok, run, text};
 
 #[test]
 fn fields_of_a_compressed_log_in_a_charset_on_two_cores() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     let line = |target: &str| {
         format!("127.0.0.1 - - [21/Nov/2026:12:00:00 +0000] \"GET {target} HTTP/1.1\" 200 %2F\n")
     };
@@ -37,8 +36,7 @@ fn a_column_of_a_compressed_table_in_place() {
 
 #[test]
 fn one_summary_and_one_list_of_rejects_for_several_files() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     let (a, b, rejects) = (path("a"), path("b.gz"), path("rejects"));
     fs::write(&a, "%252541\n%zz\n").unwrap();
     ok(&["encode", "--keep", "%\u{5c}", "-o", &b], "%C4\n%u4F60%41\n");

@@ -5,7 +5,7 @@ use std::path::Path;
 #[cfg(unix)]
 use std::process::Stdio;
 
-use crate::support::{command, file, ok, open_error, refused, run, wait};
+use crate::support::{command, file, folder, ok, open_error, refused, run, wait};
 
 fn entries(dir: &Path) -> usize {
     fs::read_dir(dir).unwrap().count()
@@ -75,8 +75,7 @@ fn an_output_that_cannot_be_made_is_an_error() {
 
 #[test]
 fn a_file_that_cannot_be_read_keeps_no_other_from_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (dir, path) = folder();
     fs::write(path("a"), "%41%00").unwrap();
     fs::write(path("cut"), b"\x1F\x8B\x08\0\0\0").unwrap();
     fs::write(path("b"), "%42\n").unwrap();
@@ -115,8 +114,7 @@ fn a_file_that_cannot_be_read_keeps_no_other_from_it() {
 /// If some inputs cannot be read, each is reported, and the incomplete output does not replace the old file.
 #[test]
 fn an_output_is_not_replaced_by_a_part() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (dir, path) = folder();
     fs::write(path("a"), "%41\n".repeat(100_000)).unwrap();
     fs::write(path("out"), "old").unwrap();
     for bad in [&[path("no1"), path("a"), path("no2")][..], &[path("a"), path("no")], &[path("a"), path(".")]]

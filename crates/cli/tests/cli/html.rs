@@ -1,6 +1,6 @@
 //! Tests `--html`, which converts the URLs in attributes of HTML.
 
-use crate::support::{Args, Numbers, assert_same, done_text, ok, refused, run, run_in_chunks, text};
+use crate::support::{Args, Numbers, assert_same, done_text, folder, ok, refused, run, run_in_chunks, text};
 
 fn convert(args: &(impl Args + ?Sized), input: &str) -> String {
     text(&[&args.list()[..], &["--html", "--quiet"]].concat(), input)
@@ -154,8 +154,7 @@ fn references_are_resolved_against_the_base_of_the_document() {
     }
     assert_eq!(convert("decode", "<a href href='/%41'>"), "<a href href='/%41'>");
     // Each file has its own base.
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     for name in ["a", "b"] {
         std::fs::write(
             path(name),

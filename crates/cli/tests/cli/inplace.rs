@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{file, ok, open_error, run};
+use crate::support::{file, folder, ok, open_error, run};
 
 fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap().flatten();
@@ -35,8 +35,7 @@ fn each_file_is_replaced_and_the_old_one_kept_if_asked() {
 /// A run that is killed between keeping the old file and replacing it leaves two names of one file. The next run completes the work.
 #[test]
 fn the_backup_may_already_be_a_name_of_the_file() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (dir, path) = folder();
     fs::write(path("a"), "1%20").unwrap();
     fs::hard_link(path("a"), path("a.bak")).unwrap();
     assert_eq!(ok(&["decode", "-i=.bak", &path("a")], ""), b"");
@@ -61,8 +60,7 @@ fn a_compressed_file_stays_compressed() {
 
 #[test]
 fn a_file_that_fails_stays_and_the_others_are_done() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (dir, path) = folder();
     fs::write(path("bad"), "%41\n%zz\n").unwrap();
     fs::write(path("cut"), b"\x1F\x8B\x08\0\0\0").unwrap();
     fs::write(path("good"), "%41\n").unwrap();
@@ -120,8 +118,7 @@ fn permissions_and_links_stay() {
 #[cfg(unix)]
 #[test]
 fn no_file_is_replaced_twice() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     let fresh = || {
         fs::write(path("a"), "%2541").unwrap();
         fs::write(path("a~"), "other %2541").unwrap();
@@ -157,8 +154,7 @@ fn no_file_is_replaced_twice() {
 
 #[test]
 fn lists_name_the_files() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     fs::write(path("a b"), "1%20\n").unwrap();
     fs::write(path("c"), "2%20\n").unwrap();
     let list = format!("{}\n\n{}", path("a b"), path("c"));
@@ -224,8 +220,7 @@ fn a_full_disk_leaves_the_old_file() {
 /// `-i.bak` is accepted like `--in-place=.bak`, as in sed and perl.
 #[test]
 fn a_suffix_may_follow_the_short_option() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     for (option, backup) in [("-i.bak", "a.bak"), ("-i~", "a~"), ("-iold", "aold")] {
         fs::write(path("a"), "%41").unwrap();
         ok(&["decode", option, &path("a")], "");
@@ -346,8 +341,7 @@ print(oct(os.stat(sys.argv[1]).st_mode))
 #[test]
 fn files_and_folders_are_synced_unless_that_is_not_wanted() {
     use std::process::Command;
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     let calls = |args: &[&str]| {
         fs::write(path("a"), "%41").unwrap();
         fs::write(path("b"), "%42").unwrap();

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
 
-use crate::support::{Numbers, Run, assert_same, done_text, ok, refused, run, text};
+use crate::support::{Numbers, Run, assert_same, done_text, folder, ok, refused, run, text};
 
 const URLS: &str =
     "http://b.com/1?u=x\nhttp://a.com/1\nhttp://www.b.com/2\n/none\nhttp://a.com/1\r\nhttp://c.co.uk";
@@ -176,8 +176,7 @@ fn dedup_keeps_first_lines_and_rejected_ones() {
     assert_eq!(marked, "\u{feff}a\n");
     let blank = text("dedup --profile rfc3986", "\na\n\nb\na");
     assert_eq!(blank, "\na\nb\n");
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (_folder, path) = folder();
     let (one, two, rejects) = (path("one"), path("two"), path("rejects"));
     fs::write(&one, "http://a/\nhttp://b").unwrap();
     fs::write(&two, "http://B/\nhttp://a b").unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 
 use crate::support::{
-    Numbers, Run, assert_same, command, done, exit_status, file, ok, refused, run, tangle, text,
+    Numbers, Run, assert_same, command, done, exit_status, file, folder, ok, refused, run, tangle, text,
 };
 
 const LINES: &str = "%41\n%zz%42%\r\n%FF%43\n%zz%FF\n%44";
@@ -339,8 +339,8 @@ fn rejects_have_place_reason_and_record() {
     assert_eq!(run(&["decode", "--rejects", file, "gone", name], "").code, Some(2));
     assert_eq!(fs::read_to_string(&rejects).unwrap().lines().count(), 2);
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
-    let same = run(&["decode", "--rejects", file, "-o", file, name], "");
-    assert_eq!((same.err.as_str(), same.code), ("pct: --output and --rejects are the same file\n", Some(2)));
+    run(&["decode", "--rejects", file, "-o", file, name], "")
+        .says("pct: --output and --rejects are the same file\n", 2);
 }
 
 #[test]
@@ -492,8 +492,7 @@ fn only_the_plain_codec_converts_lines_of_any_length() {
 #[test]
 fn rejects_may_not_be_a_file_of_the_run() {
     use std::os::unix::fs::symlink;
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (dir, path) = folder();
     fs::write(path("in"), "%41\n%zz\n").unwrap();
     fs::write(path("list"), path("hard") + "\n").unwrap();
     fs::hard_link(path("in"), path("hard")).unwrap();
@@ -600,8 +599,7 @@ fn offsets_are_those_of_the_first_invalid_byte() {
 /// Both ways give the same output.
 #[test]
 fn stretches_of_lines_give_what_single_lines_do() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     // The inputs have faults everywhere, faults only between long stretches without any, and no faults.
     let clean = "https://example.org/caf%C3%A9\r\n%41\n\n".repeat(900);
     let mut seldom = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::support::{Numbers, assert_same, command, ok, run, text, wait, words_of};
+use crate::support::{Numbers, assert_same, command, folder, ok, run, text, wait, words_of};
 
 #[test]
 fn a_lone_carriage_return_is_data() {
@@ -125,8 +125,7 @@ fn forms_come_back_from_rows() {
 
 #[test]
 fn headers_may_hold_anything() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     let (plain, quoted) = (path("plain"), path("quoted"));
     std::fs::write(&plain, "id,url\n1,%41\n").unwrap();
     std::fs::write(&quoted, "\"id\",\"url\"\r\n2,%42\r\n").unwrap();
@@ -162,8 +161,8 @@ fn headers_may_hold_anything() {
         ok(&[&["decode"], &json[..]].concat(), "{\"a\":{\"u\":\"%41\"},\"b\":{\"u\":\"%42\"}}"),
         b"{\"a\":{\"u\":\"%41\",\"x\":\"A\"},\"b\":{\"u\":\"%42\",\"x\":\"B\"}}"
     );
-    let same = run("decode --jsonl --key a.u,b.u,a.v --into x,x,x", "");
-    assert_eq!((same.err.as_str(), same.code), ("pct: --into: the name 'x' is given twice\n", Some(2)));
+    run("decode --jsonl --key a.u,b.u,a.v --into x,x,x", "")
+        .says("pct: --into: the name 'x' is given twice\n", 2);
     // Headers with the same names count as equal, even if only one of them has quotes.
     for (first, second, wanted) in
         [(&plain, &quoted, "id,url\n1,A\n2,B\r\n"), (&quoted, &plain, "\"id\",\"url\"\r\n2,B\r\n1,A\n")]

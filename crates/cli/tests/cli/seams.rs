@@ -106,11 +106,8 @@ fn columns_that_are_not_there_are_errors() {
 #[test]
 fn all_columns_of_a_name_are_worked_on() {
     assert_eq!(decode("--csv --column u", "u,v,u\n%41,%42,%43\n"), "u,v,u\nA,%42,C\n");
-    let both = run("decode --csv --column u --into w", "u,v,u\n");
-    assert_eq!(
-        (both.err.as_str(), both.code),
-        ("pct: <stdin>: 2 columns are called 'u'; select one by number\n", Some(2))
-    );
+    run("decode --csv --column u --into w", "u,v,u\n")
+        .says("pct: <stdin>: 2 columns are called 'u'; select one by number\n", 2);
 }
 
 #[test]
@@ -286,11 +283,8 @@ fn new_members() {
         run("decode --jsonl --key u,v,w --into x,y,z", r#"{"u":"%41","v":"%42","w":"%43","x":1,"z":2}"#);
     assert_eq!(both.text(), r#"{"u":"%41","v":"%42","y":"B","w":"%43","x":1,"z":2}"#);
     assert_eq!(both.err, "pct: --into: 1 record already had such a name, and its value was not added\n");
-    let strict = run(&[&args[..], &["--strict"]].concat(), taken);
-    assert_eq!(
-        (strict.err.as_str(), strict.code),
-        ("pct: <stdin>:1: offset 11: there is a 'v' already (--into)\n", Some(1))
-    );
+    run(&[&args[..], &["--strict"]].concat(), taken)
+        .says("pct: <stdin>:1: offset 11: there is a 'v' already (--into)\n", 1);
 }
 
 #[test]

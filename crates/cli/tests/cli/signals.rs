@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Numbers, command, exit_status, ok};
+use crate::support::{Numbers, command, exit_status, folder, ok};
 
 const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
@@ -99,8 +99,7 @@ fn a_signal_leaves_the_old_file_and_no_other() {
 
 #[test]
 fn a_file_that_is_being_replaced_is_old_or_new() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (dir, path) = folder();
     let noise = noise(1 << 20);
     let encoded = ok("encode", &noise);
     // This sparse file is so large that the run is not finished when the signal arrives, but it takes no disk space.
@@ -176,8 +175,7 @@ fn a_signal_that_was_ignored_stays_ignored() {
 #[test]
 fn unfinished_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (dir, path) = folder();
     let mode = |name: &str| fs::metadata(path(name)).unwrap().permissions().mode() & 0o7777;
     fs::write(path("old"), "").unwrap();
     fs::set_permissions(path("old"), fs::Permissions::from_mode(0o640)).unwrap();

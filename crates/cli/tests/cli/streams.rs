@@ -39,7 +39,7 @@ fn pipes_that_are_written_in_odd_pieces() {
         let input = tangle(chunk as u64, len);
         for (args, wanted) in verbs(&input) {
             let run = run_in_chunks(args, &input, chunk);
-            assert_eq!((run.err.as_str(), run.code), ("", Some(0)));
+            run.says("", 0);
             assert_same(&format!("{args:?} in pieces of {chunk}"), &run.out, &wanted);
         }
     }

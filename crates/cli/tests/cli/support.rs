@@ -28,6 +28,12 @@ impl Run {
     pub fn text(&self) -> String {
         String::from_utf8(self.out.clone()).expect("the output is text")
     }
+
+    /// Checks the messages and the exit code.
+    #[track_caller]
+    pub fn says(&self, err: &str, code: i32) {
+        assert_eq!((self.err.as_str(), self.code), (err, Some(code)));
+    }
 }
 
 impl From<Output> for Run {
@@ -48,6 +54,12 @@ pub trait Args {
 impl Args for str {
     fn list(&self) -> Vec<&str> {
         self.split(' ').collect()
+    }
+}
+
+impl Args for String {
+    fn list(&self) -> Vec<&str> {
+        self.as_str().list()
     }
 }
 
@@ -141,6 +153,13 @@ pub fn file(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
     let path = dir.path().join(name);
     fs::write(&path, content).expect("the file can be written");
     (dir, path)
+}
+
+/// Returns a new folder, and a function that returns the path of a name in it.
+pub fn folder() -> (TempDir, impl Fn(&str) -> String) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = dir.path().to_owned();
+    (dir, move |name| path.join(name).to_str().expect("the path is text").to_owned())
 }
 
 /// Returns the operating system's message for the error that opening `path` gives.

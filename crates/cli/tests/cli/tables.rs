@@ -1,6 +1,6 @@
 //! Tests `--csv`, which converts values in columns.
 
-use crate::support::{Numbers, assert_same, done, ok, oracle, run, text};
+use crate::support::{Numbers, assert_same, done, folder, ok, oracle, run, text};
 
 fn decode(column: &str, input: &str) -> String {
     text(&["decode", "--csv", "--column", column], input)
@@ -228,8 +228,7 @@ fn a_first_line_can_name_the_delimiter() {
     let found = run("check --csv --column url", "sep=;\nn;url\n1;%00\n");
     assert_eq!(found.text(), "<stdin>:3:14: nul: column url at 2: %00\n");
     // After a file with `sep=`, a file without it has the default delimiter.
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     std::fs::write(path("one"), "sep=;\nurl;n\n%41;1\n").unwrap();
     std::fs::write(path("two"), "n,url\n1,%42\n").unwrap();
     let both = ok(&["decode", "--csv", "--column", "url", &path("one"), &path("two")], "");
@@ -315,7 +314,7 @@ fn places_count_quotes_and_lines() {
     let input = "a,u\n1,\"x\n\"\"%41%zz\"\n";
     let run = run("decode --csv --column u --strict", input);
     let wanted = "pct: <stdin>:3: offset 14: malformed escape: 'z' is not a hexadecimal digit\n";
-    assert_eq!((run.err.as_str(), run.code), (wanted, Some(1)));
+    run.says(wanted, 1);
     assert_eq!(input.find("%zz"), Some(14));
     assert_eq!(run.out, b"a,u\n");
 }

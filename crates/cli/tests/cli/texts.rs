@@ -27,11 +27,8 @@ fn messages_say_where_the_text_is() {
         (String::from_utf8_lossy(&check.out).as_ref(), check.code),
         ("<-e>:2:2: malformed: %zz: 'z' is not a hexadecimal digit\n", Some(1))
     );
-    let strict = run("decode --strict -e %zz", "");
-    assert_eq!(
-        (strict.err.as_str(), strict.code),
-        ("pct: <-e>:1: offset 0: malformed escape: 'z' is not a hexadecimal digit\n", Some(1))
-    );
+    run("decode --strict -e %zz", "")
+        .says("pct: <-e>:1: offset 0: malformed escape: 'z' is not a hexadecimal digit\n", 1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Run, assert_same, printed, run, run_in_chunks};
+use crate::support::{Args, Run, assert_same, folder, printed, run, run_in_chunks};
 
 const OPEN: &str = "a quote is not closed";
 
@@ -55,11 +55,8 @@ fn an_unclosed_quote_hides_no_rows() {
             assert!(stats.contains(&format!("\"unreadable\":{unreadable},")), "{verb} {rows:?}: {stats}");
         }
     }
-    let header = run("check --csv --column a", "a,\"b\n%00,1\n");
-    assert_eq!(
-        (header.err.as_str(), header.code),
-        ("pct: <stdin>: the header cannot be read: a quote is not closed at 2\n", Some(2))
-    );
+    run("check --csv --column a", "a,\"b\n%00,1\n")
+        .says("pct: <stdin>: the header cannot be read: a quote is not closed at 2\n", 2);
 }
 
 #[test]
@@ -89,8 +86,7 @@ fn unreadable_rows_are_counted_wherever_reads_end() {
     for jobs in ["-j1", "-j2"] {
         for end in ["7,A\n", ""] {
             fs::write(&path, [&header, row.repeat(50_000).as_str(), end].concat()).unwrap();
-            let run = run(&["decode", "--csv", "--column", "b", jobs, shown], "");
-            assert_eq!((run.err.as_str(), run.code), (said, Some(0)));
+            run(&["decode", "--csv", "--column", "b", jobs, shown], "").says(said, 0);
         }
     }
 }
@@ -178,8 +174,7 @@ fn only_the_lines_up_to_the_next_row_stay() {
 /// After a quote that is not closed within `--max-record`, reading goes on with the next row, so that memory stays bounded.
 #[test]
 fn an_unclosed_quote_in_a_large_file_hides_no_rows() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let (_dir, path) = folder();
     let (file, rejects) = (path("in"), path("rejects"));
     let row = "1,https://example.org/%43/%zz\n";
     let before = row.repeat(5_000);
@@ -253,177 +248,124 @@ fn one_line_counts_unreadable_records() {
         };
         format!("pct: {count} {what} unchanged; {list} lists the reasons\n")
     };
-    let kind = |args: &[&str]| match args[0] {
+    let kind = |args: &str| match args.split_once(' ').unwrap() {
         // Only one of these two values is unreadable.
-        "decode" if args.contains(&"u,v") => "part",
-        "decode" => "record",
-        _ if args.contains(&"--log") => "record",
+        ("decode", more) if more.contains("u,v") => "part",
+        ("decode", _) => "record",
+        (_, more) if more.contains("--log") => "record",
         _ => "value",
     };
     // With `--values`, unreadable values are left out, and the message says so.
-    let what_is_said = |args: &[&str], count: usize, kind: &str, reasons: &str| {
-        let text = said(count, kind, reasons);
-        match args.contains(&"--values") {
+    let what_is_said = |args: &str, count: usize, reasons: &str| {
+        let text = said(count, kind(args), reasons);
+        match args.contains("--values") {
             true => text.replace("stays unchanged", "is left out").replace("stay unchanged", "are left out"),
             false => text,
         }
     };
-    let counted = |run: Run| (run.err, run.code);
-    for (args, input, out, count) in [
+    let get = |target: &str| format!("1 - - [10/Oct/2000:13:55:36 -0700] \"GET {target}\" 200 1");
+    let combined = format!("garbage\n{} \"-\" \"-\"\n \n] \"\nmore [\n", get("/%41"));
+    let common = format!("x %41\n{}\n", get("/%41"));
+    let haproxy = "garbage\nx b/s 0/0 \"GET /%41\"\ngarbage\nx b/s 0/0 \"GET /\"\n";
+    let array = "[\n{\"u\":\"%41\"},\n{\"u\":\"%42\"}\n]\n";
+    let unquoted = "a,b\n%41,2\n\"2\n\"x,3\n\"4\n\",5\n%41,\"\"\n";
+    let whatwg = "normalize --profile whatwg";
+    // Each row has arguments, an input, the text that changes in the output, and what it becomes.
+    for (args, input, from, to, count) in [
         (
-            &["join"][..],
+            "join --from tsv",
             "http\t\ta\t\t/\t\t\nno row\n\t\ta/b\t\t/\t\t\n",
-            "http://a/\nno row\n\t\ta/b\t\t/\t\t\n",
+            "http\t\ta\t\t/\t\t",
+            "http://a/",
             2,
         ),
-        (&["join", "--from", "jsonl"], "{\"host\":\"a\"}\nx\n[]\n", "//a\nx\n[]\n", 2),
-        (&["form", "--from", "jsonl"], "{\"a\":null}\n{\"a\":1}\n", "{\"a\":null}\na=1\n", 1),
-        (&["form", "--from", "csv"], "a,b,c\n\"a\n", "a,b,c\n\"a\n", 2),
-        (
-            &["decode", "--jsonl", "--key", "u"],
-            "[\n{\"u\":\"%41\"},\n{\"u\":\"%42\"}\n]\n",
-            "[\n{\"u\":\"%41\"},\n{\"u\":\"B\"}\n]\n",
-            3,
-        ),
+        ("join --from jsonl", "{\"host\":\"a\"}\nx\n[]\n", "{\"host\":\"a\"}", "//a", 2),
+        ("form --from jsonl", "{\"a\":null}\n{\"a\":1}\n", "{\"a\":1}", "a=1", 1),
+        ("form --from csv", "a,b,c\n\"a\n", "", "", 2),
+        ("decode --jsonl --key u", array, "%42", "B", 3),
         // Records without an escape are copied, but those that are unreadable are counted.
-        (
-            &["decode", "--jsonl", "--key", "u"],
-            "xx\n{\"u\":\"%41\"}\nxx\n\n{\"u\":\"b\"}\n{\"u\":\n",
-            "xx\n{\"u\":\"A\"}\nxx\n\n{\"u\":\"b\"}\n{\"u\":\n",
-            3,
-        ),
-        (&["decode", "--csv", "--column", "a"], "a,b\n%41,2\n\"2,3", "a,b\nA,2\n\"2,3", 1),
-        (&["decode", "--csv", "--column", "a"], "a,b\n%41,2\n\"2,3\n4,5\n", "a,b\nA,2\n\"2,3\n4,5\n", 1),
-        (
-            &["decode", "--csv", "--column", "a"],
-            "a,b\n%41,2\n\"2\n\"x,3\n\"4\n\",5\n%42,\"\"\n",
-            "a,b\nA,2\n\"2\n\"x,3\n\"4\n\",5\nB,\"\"\n",
-            1,
-        ),
-        (
-            &["decode", "--logfmt", "--key", "u"],
-            "u=%41 v=\"b\"\nu=%41 u=\"b\n",
-            "u=A v=\"b\"\nu=%41 u=\"b\n",
-            1,
-        ),
-        (
-            &["normalize", "--log", "combined"],
-            "garbage\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41\" 200 1 \"-\" \"-\"\n \n] \"\nmore [\n",
-            "garbage\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /A\" 200 1 \"-\" \"-\"\n \n] \"\nmore [\n",
-            3,
-        ),
-        (
-            &["decode", "--log", "haproxy"],
-            "garbage\nx b/s 0/0 \"GET /%41\"\ngarbage\nx b/s 0/0 \"GET /\"\n",
-            "garbage\nx b/s 0/0 \"GET /A\"\ngarbage\nx b/s 0/0 \"GET /\"\n",
-            2,
-        ),
-        (&["decode", "--jsonl", "--key", "u", "--values"], "{\"u\":\"%41\"}\nx%\n", "A\n", 1),
-        (&["decode", "--logfmt", "--key", "u,v"], "u=\"\\x%41\" v=%42\n", "u=\"\\x%41\" v=B\n", 1),
-        (
-            &["decode", "--log", "common"],
-            "x %41\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41\" 200 1\n",
-            "x %41\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /A\" 200 1\n",
-            1,
-        ),
-        (&["normalize", "--profile", "whatwg"], "http://a/%7E\nhttp://[/\n", "http://a/%7E\nhttp://[/\n", 1),
-        (
-            &["normalize", "--profile", "whatwg", "--csv", "--column", "u"],
-            "u\nhttp://[/\n",
-            "u\nhttp://[/\n",
-            1,
-        ),
-        (
-            &["normalize", "--profile", "whatwg", "--on-invalid-utf8", "replace"],
-            "http://a/\nhttp://[/\n",
-            "http://a/\nhttp://[/\n",
-            1,
-        ),
+        ("decode --jsonl --key u", "xx\n{\"u\":\"%41\"}\nxx\n\n{\"u\":\"b\"}\n{\"u\":\n", "%41", "A", 3),
+        ("decode --csv --column a", "a,b\n%41,2\n\"2,3", "%41", "A", 1),
+        ("decode --csv --column a", "a,b\n%41,2\n\"2,3\n4,5\n", "%41", "A", 1),
+        ("decode --csv --column a", unquoted, "%41", "A", 1),
+        ("decode --logfmt --key u", "u=%41 v=\"b\"\nu=%41 u=\"b\n", "%41 v", "A v", 1),
+        ("normalize --log combined", &combined, "%41", "A", 3),
+        ("decode --log haproxy", haproxy, "%41", "A", 2),
+        ("decode --jsonl --key u --values", "{\"u\":\"%41\"}\nx%\n", "{\"u\":\"%41\"}\nx%", "A", 1),
+        ("decode --logfmt --key u,v", "u=\"\\x%41\" v=%42\n", "%42", "B", 1),
+        ("decode --log common", &common, "/%41", "/A", 1),
+        (whatwg, "http://a/%7E\nhttp://[/\n", "", "", 1),
+        (&format!("{whatwg} --csv --column u"), "u\nhttp://[/\n", "", "", 1),
+        (&format!("{whatwg} --on-invalid-utf8 replace"), "http://a/\nhttp://[/\n", "", "", 1),
     ] {
         for jobs in ["-j1", "-j3"] {
-            let got = run(&[args, &[jobs]].concat(), input);
-            assert_eq!(std::str::from_utf8(&got.out).unwrap(), out, "{args:?}");
-            let kind = kind(args);
-            let wanted = what_is_said(args, count, kind, "--rejects FILE");
-            assert_eq!(counted(got), (wanted, Some(0)), "{args:?}");
+            let got = run(&format!("{args} {jobs}"), input);
+            assert_eq!(got.text(), input.replace(from, to), "{args}");
+            got.says(&what_is_said(args, count, "--rejects FILE"), 0);
         }
         // With -q, there is no message about rejected values that stay unchanged. All other messages are written.
-        let is_told = args.contains(&"--values") || kind(args) != "value";
-        let wanted =
-            if is_told { what_is_said(args, count, kind(args), "--rejects FILE") } else { String::new() };
-        assert_eq!(run(&[args, &["--quiet"]].concat(), input).err, wanted, "{args:?}");
-        let strict = run(&[args, &["--strict"]].concat(), input);
-        assert_eq!((strict.err.lines().count(), strict.code), (1, Some(1)), "{args:?}: {}", strict.err);
-        let dir = tempfile::tempdir().unwrap();
-        let rejects = dir.path().join("rejects");
-        let listed = run(&[args, &["--rejects", rejects.to_str().unwrap()]].concat(), input);
-        let kind = kind(args);
-        assert_eq!(fs::read_to_string(&rejects).unwrap().lines().count(), count, "{args:?}");
-        let wanted = what_is_said(args, count, kind, rejects.to_str().unwrap());
-        assert_eq!(counted(listed), (wanted, Some(0)), "{args:?}");
-        let stats = run(&[args, &["--stats=json"]].concat(), input).err;
-        let (rejected, unreadable) = if kind == "value" { (count, 0) } else { (0, count) };
-        assert!(
-            stats.contains(&format!("\"rejected\":{rejected},\"unreadable\":{unreadable},")),
-            "{args:?}: {stats}"
-        );
+        let is_told = args.contains("--values") || kind(args) != "value";
+        let wanted = if is_told { what_is_said(args, count, "--rejects FILE") } else { String::new() };
+        assert_eq!(run(&format!("{args} --quiet"), input).err, wanted, "{args}");
+        let strict = run(&format!("{args} --strict"), input);
+        assert_eq!((strict.err.lines().count(), strict.code), (1, Some(1)), "{args}: {}", strict.err);
+        let (_dir, path) = folder();
+        let rejects = path("rejects");
+        let listed = run(&[args.list(), vec!["--rejects", &rejects]].concat(), input);
+        assert_eq!(fs::read_to_string(&rejects).unwrap().lines().count(), count, "{args}");
+        listed.says(&what_is_said(args, count, &rejects), 0);
+        let stats = run(&format!("{args} --stats=json"), input).err;
+        let (rejected, unreadable) = if kind(args) == "value" { (count, 0) } else { (0, count) };
+        let counts = format!("\"rejected\":{rejected},\"unreadable\":{unreadable},");
+        assert!(stats.contains(&counts), "{args}: {stats}");
     }
     // The count does not depend on chunks and threads, although most records without an escape are skipped.
+    let log = format!("{}\nx %41\n{}\nx\n", get("/%41"), get("/"));
     for (args, lines) in [
-        (&["--jsonl", "--key", "u"][..], "{\"u\":\"%41\"}\nx%\ny\n{\"u\":\"b\"}\n"),
+        ("--jsonl --key u", "{\"u\":\"%41\"}\nx%\ny\n{\"u\":\"b\"}\n"),
         // A line in braces without an escape is not searched for faults.
-        (&["--jsonl", "--key", "u"], "{\"u\":\"%41\"}\n{\"u\":}\nx%\ny\n{\"u\":\"b\"}\n"),
-        (
-            &["--log", "common"],
-            "1 - - [10/Oct/2000:13:55:36 -0700] \"GET /%41\" 200 1\nx %41\n1 - - [10/Oct/2000:13:55:36 -0700] \"GET /\" 200 1\nx\n",
-        ),
-        (&["--csv", "--column=1"], "%41,x\n\"a\nb\"c,%\n\"a\nb\",\n\"a\nb\"c,\n"),
+        ("--jsonl --key u", "{\"u\":\"%41\"}\n{\"u\":}\nx%\ny\n{\"u\":\"b\"}\n"),
+        ("--log common", &log),
+        ("--csv --column=1", "%41,x\n\"a\nb\"c,%\n\"a\nb\",\n\"a\nb\"c,\n"),
     ] {
-        let input = lines.repeat(100_000);
         for jobs in ["-j1", "-j2", "-j4"] {
-            let args = [&["decode", jobs], args].concat();
-            assert_eq!(counted(run(&args, &input)).0, said(200_000, "record", "--rejects FILE"), "{args:?}");
+            let many = run(&format!("decode {jobs} {args}"), lines.repeat(100_000));
+            assert_eq!(many.err, said(200_000, "record", "--rejects FILE"), "{args} {jobs}");
         }
     }
-    let lines = "http://[/\nhttp://a/\n".repeat(100_000);
-    for args in
-        [&["normalize", "--profile", "whatwg", "-j1"][..], &["normalize", "--profile", "whatwg", "-j3"]]
-    {
-        assert_eq!(run(args, &lines).err, said(100_000, "value", "--rejects FILE"), "{args:?}");
+    for jobs in ["-j1", "-j3"] {
+        let many = run(&format!("{whatwg} {jobs}"), "http://[/\nhttp://a/\n".repeat(100_000));
+        assert_eq!(many.err, said(100_000, "value", "--rejects FILE"), "{jobs}");
     }
 }
 
 /// Every command that reads values reports the number of unreadable records, and how it treated them.
 #[test]
 fn each_command_counts_the_records_that_it_cannot_read() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("list.jsonl");
-    let name = path.to_str().unwrap();
-    let lines = "{\"u\":\"http://a/%41\"}\n{\"u\":oops %41\n";
+    let (_dir, path) = folder();
+    let name = path("list.jsonl");
     for (command, outcome) in [
-        (&["decode"][..], "stays unchanged; --rejects"),
-        (&["encode"], "stays unchanged; --rejects"),
-        (&["normalize"], "stays unchanged; --rejects"),
-        (&["normalize", "--profile", "whatwg"], "stays unchanged; --rejects"),
-        (&["resolve", "--base", "http://b/"], "stays unchanged; --rejects"),
-        (&["iri"], "stays unchanged; --rejects"),
-        (&["form"], "stays unchanged; --rejects"),
-        (&["dedup"], "stays unchanged; --rejects"),
-        (&["get", "{host}", "--values"], "is left out; --rejects"),
-        (&["split", "--values"], "is left out; --rejects"),
-        (&["decode", "--values"], "is left out; --rejects"),
-        (&["top", "{host}"], "is left out; `pct check --kinds unreadable`"),
-        (&["check", "--kinds", "malformed"], "is not checked; `pct check --kinds unreadable`"),
+        ("decode", "stays unchanged; --rejects"),
+        ("encode", "stays unchanged; --rejects"),
+        ("normalize", "stays unchanged; --rejects"),
+        ("normalize --profile whatwg", "stays unchanged; --rejects"),
+        ("resolve --base http://b/", "stays unchanged; --rejects"),
+        ("iri", "stays unchanged; --rejects"),
+        ("form", "stays unchanged; --rejects"),
+        ("dedup", "stays unchanged; --rejects"),
+        ("get {host} --values", "is left out; --rejects"),
+        ("split --values", "is left out; --rejects"),
+        ("decode --values", "is left out; --rejects"),
+        ("top {host}", "is left out; `pct check --kinds unreadable`"),
+        ("check --kinds malformed", "is not checked; `pct check --kinds unreadable`"),
     ] {
-        let can_replace = outcome.starts_with("stays");
-        for options in [&["-j1"][..], &["-j2"], &["-i"]] {
-            if options == ["-i"] && !can_replace {
-                continue;
-            }
-            fs::write(&path, lines).unwrap();
-            let run = run(&[command, options, &["--jsonl", "--key", "u", name]].concat(), "");
+        for option in ["-j1", "-j2", "-i"].into_iter().take(if outcome.starts_with("stays") { 3 } else { 2 })
+        {
+            fs::write(&name, "{\"u\":\"http://a/%41\"}\n{\"u\":oops %41\n").unwrap();
+            let args = format!("{command} {option} --jsonl --key u");
+            let run = run(&[args.list(), vec![&name]].concat(), "");
             let said = format!("pct: 1 record is unreadable, and {outcome}");
-            assert!(run.err.contains(&said), "{command:?} {options:?}: {}", run.err);
+            assert!(run.err.contains(&said), "{args}: {}", run.err);
         }
     }
 }
