@@ -1,7 +1,7 @@
 //! Checks that the commands in README.md and docs print the output that these pages show.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::assert_same;
@@ -35,11 +35,21 @@ fn commands(text: &str) -> Vec<(String, String)> {
     found
 }
 
+/// Returns the folder of the project.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Returns the text of a file of the project.
+fn read(name: &str) -> String {
+    std::fs::read_to_string(root().join(name)).unwrap()
+}
+
 /// Runs every command of the page `name` in `directory`, and compares its output with the page.
-fn check_page(root: &Path, name: &str, directory: &Path, at_least: usize) {
+fn check_page(name: &str, directory: &Path, at_least: usize) {
     let programs = Path::new(env!("CARGO_BIN_EXE_pct")).parent().unwrap().to_str().unwrap();
     let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
-    let commands = commands(&std::fs::read_to_string(root.join(name)).unwrap());
+    let commands = commands(&read(name));
     assert!(commands.len() >= at_least, "{name}: {commands:?}");
     for (command, wanted) in commands {
         // The page uses `cargo run`, which would build `pct` again, so the binary of this test replaces it.
@@ -55,26 +65,22 @@ fn check_page(root: &Path, name: &str, directory: &Path, at_least: usize) {
 
 #[test]
 fn commands_of_the_readme_print_what_it_shows() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    check_page(&root, "README.md", &root, 4);
+    check_page("README.md", &root(), 4);
 }
 
 #[test]
 fn commands_of_the_page_about_readings_print_what_it_shows() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = std::fs::read_to_string(root.join("docs/readings.md")).unwrap();
+    let page = read("docs/readings.md");
     let line = page.lines().find(|line| line.contains(" HTTP/1.1")).expect("the page has a line of a log");
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("access.log"), line.trim_start()).unwrap();
-    check_page(&root, "docs/readings.md", directory.path(), 3);
+    check_page("docs/readings.md", directory.path(), 3);
 }
 
 /// docs/command.md and the help of `pct check` list the same kinds of findings. The JavaScript package has those that are found
 /// without being named, except the kinds for URLs and for records.
 #[test]
 fn the_kinds_of_findings_are_one_list() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let help = String::from_utf8(crate::support::ok(&["check", "--help"], "")).unwrap();
     let (_, help) = help.split_once("--kinds <").unwrap();
     let (help, _) = help.split_once("--ignore <").unwrap();
@@ -109,27 +115,25 @@ fn the_kinds_of_findings_are_one_list() {
 
 #[test]
 fn commands_of_the_pages_about_the_command_print_what_they_show() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for (page, at_least) in [("docs/pipelines.md", 40), ("docs/command.md", 30)] {
         let directory = tempfile::tempdir().unwrap();
-        for entry in std::fs::read_dir(root.join("samples")).unwrap().flatten() {
+        for entry in std::fs::read_dir(root().join("samples")).unwrap().flatten() {
             std::fs::copy(entry.path(), directory.path().join(entry.file_name())).unwrap();
         }
-        check_page(&root, page, directory.path(), at_least);
+        check_page(page, directory.path(), at_least);
     }
 }
 
 #[test]
 fn the_readme_makes_a_program_that_depends_on_the_library() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let readme = read("README.md");
     let command =
         readme.lines().find(|line| line.starts_with("cargo new ../hello")).expect("the README has it");
     let directory = tempfile::tempdir().unwrap();
     let hello = directory.path().join("hello");
     let line =
         command.replace("../hello", hello.to_str().unwrap()).replace("cargo add", "cargo add --offline");
-    let output = Command::new("sh").args(["-c", &line]).current_dir(&root).output().unwrap();
+    let output = Command::new("sh").args(["-c", &line]).current_dir(root()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let manifest = std::fs::read_to_string(hello.join("Cargo.toml")).unwrap();
     assert!(manifest.contains("simdpct = { version ="), "{manifest}");
@@ -138,8 +142,6 @@ fn the_readme_makes_a_program_that_depends_on_the_library() {
 /// The calls that README.md shows for a language are also on the page of its binding, whose tests run them.
 #[test]
 fn the_readme_calls_the_doors_as_their_pages_do() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
     let readme = read("README.md");
     for (door, page) in [("C, C++", "capi"), ("Python", "python"), ("JavaScript", "wasm")] {
         let row = readme.lines().find(|line| line.starts_with(&format!("| {door} | `"))).expect(door);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
 
-use crate::support::{Numbers, Run, assert_same, done_text, folder, ok, refused, run, text};
+use crate::support::{Numbers, Run, access, assert_same, done_text, folder, ok, refused, run, text};
 
 const URLS: &str =
     "http://b.com/1?u=x\nhttp://a.com/1\nhttp://www.b.com/2\n/none\nhttp://a.com/1\r\nhttp://c.co.uk";
@@ -291,9 +291,7 @@ fn dedup_compares_the_parts_that_a_template_names() {
     let csv = "id,u\n1,http://a/x\n2,http://A/y\n3,http://b/x\n";
     let by_host = ["dedup", "--by", "{host}", "--csv", "--column", "u"];
     assert_eq!(text(&by_host, csv), "id,u\n1,http://a/x\n3,http://b/x\n");
-    let log = |target: &str| {
-        format!("- - - [10/Oct/2000:13:55:36 -0700] \"GET {target} HTTP/1.0\" 200 23 \"-\" \"x\"\n")
-    };
+    let log = |target: &str| access(&format!("GET {target} HTTP/1.0"), "-");
     let lines = [log("//x?a"), log("//x?b"), log("/x")];
     assert_eq!(text("dedup --by {path} --log combined", lines.concat()), lines[0].clone() + &lines[2]);
     assert!(run("dedup --by host", "").err.contains("the key has no {PART}"));

@@ -1,7 +1,7 @@
 //! Tests `--log` with lines as servers, proxies and load balancers write them. Some are published lines, to whose values escapes were added.
 //! The others were made for these tests.
 
-use crate::support::{Run, assert_same, done, done_text, ok, printed, refused, run, text};
+use crate::support::{Run, access, assert_same, done, done_text, ok, printed, refused, run, text};
 
 /// Checks that `--log` selects the values `wanted` in `lines`, and that decoding changes only these values.
 #[track_caller]
@@ -293,29 +293,11 @@ fn lines_are_read_alike_alone_and_among_many() {
     };
     let usual = line("200 1", " \"r/%41\" \"ua\"");
     let decoded = usual.replace("%41", "A");
-    let answers = [
-        "200 -",
-        "200 0",
-        "200 1:",
-        "200 1/4",
-        "200 12345678",
-        "200 123456789",
-        "200 x2345678",
-        "2x0 1",
-        "200  1",
-        "200 1 2",
-    ];
-    let ends = [
-        "",
-        " \"r%41\"",
-        " \"r%41",
-        " \"r%41\"x \"ua\"",
-        " \"r%20%41\" \"ua\"",
-        " \"r%41\" \"u\" \"v\" \"%41\"",
-    ];
+    let answers = "200 -,200 0,200 1:,200 1/4,200 12345678,200 123456789,200 x2345678,2x0 1,200  1,200 1 2";
+    let ends = ", \"r%41\", \"r%41, \"r%41\"x \"ua\", \"r%20%41\" \"ua\", \"r%41\" \"u\" \"v\" \"%41\"";
     let no_date = usual.replacen('[', "1", 1);
-    let odds = answers.iter().flat_map(|answer| ends.map(|end| line(answer, end))).chain([no_date]);
-    for odd in odds {
+    let odds = answers.split(',').flat_map(|answer| ends.split(',').map(move |end| line(answer, end)));
+    for odd in odds.chain([no_date]) {
         // The first line is always read alone.
         let alone = run("decode --log combined", format!("{odd}{usual}"));
         let many = format!("{}{odd}{}", usual.repeat(80), usual.repeat(80));
@@ -328,9 +310,7 @@ fn lines_are_read_alike_alone_and_among_many() {
 
 #[test]
 fn values_are_what_clients_sent_and_are_written_as_servers_write() {
-    let line = |target: &str, referrer: &str| {
-        format!("1 - - [10/Oct/2000:13:55:36 -0700] \"GET {target} HTTP/1.1\" 200 1 \"{referrer}\" \"ua\"\n")
-    };
+    let line = |target: &str, referrer: &str| access(&format!("GET {target} HTTP/1.1"), referrer);
     let nginx = line(r"/a\x22%41\xC3\xA9?q=\x5C", r"http://h/\x22");
     let apache = line(r#"/a\"%41\xc3\xa9?q=\\"#, r#"http://h/\""#);
     let haproxy = r#"1:2 [10/Oct/2000:13:55:36 -0700] f b/s 0/0/0/0/0 200 9 - - ---- 1/1/0/0/0 0/0 "GET /a#22%41#C3#A9?q=#23 HTTP/1.1""#;
@@ -365,7 +345,7 @@ fn values_are_what_clients_sent_and_are_written_as_servers_write() {
     for (charset, lead) in [("shift_jis", "%83"), ("big5", "%A5"), ("gbk", "%81"), ("gb18030", "%81")] {
         let old = line(&format!("/%41{lead}\\\"x{lead}\\\\y"), "-");
         let out = ok(&["decode", "--log", "apache", "--charset", charset, "-q"], &old);
-        assert!(!out.is_empty() && out.ends_with(b" HTTP/1.1\" 200 1 \"-\" \"ua\"\n"), "{charset}");
+        assert!(!out.is_empty() && out.ends_with(b" HTTP/1.1\" 200 12 \"-\" \"ua\"\n"), "{charset}");
     }
 }
 
@@ -683,63 +663,33 @@ fn logfmt_values_are_quoted_as_they_need() {
 
 #[test]
 fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
-    let verbs: &[&[&str]] = &[
-        &["decode"],
-        &["encode", "--keep", "/"],
-        &["normalize"],
-        &["iri"],
-        &["uri"],
-        &["form"],
-        &["get", "{url}"],
-        &["split", "--parts", "path"],
-    ];
-    let on = |verb: &[&str], options: &[&str], input: &str| {
-        run(&[verb, &["--logfmt", "--key", "u"], options].concat(), input)
-    };
-    for value in [
-        r#"\x"#,
-        r#"\x4"#,
-        r#"%41\xzzQ"#,
-        r#"\x4g"#,
-        r#"a\x"#,
-        r#"\u"#,
-        r#"\u004"#,
-        r#"\ud800"#,
-        r#"\ud800\u0041"#,
-        r#"\q%41"#,
-        r#"%41\x4\""#,
-        // The last quote is escaped, so no quote closes this value.
-        r"a\\\",
-    ] {
+    let on = |command: &str, input: &str| run(&format!("{command} --logfmt --key u"), input);
+    let commands = "decode,encode --keep /,normalize,iri,uri,form,get {url},split --parts path";
+    // The last quote of the last value is escaped, so no quote closes this value.
+    let values = r#"\x \x4 %41\xzzQ \x4g a\x \u \u004 \ud800 \ud800\u0041 \q%41 %41\x4\" a\\\"#;
+    for value in values.split(' ') {
         let line = format!("a=1 u=\"{value}\"");
-        for verb in verbs {
-            let kept = on(verb, &[], &line);
-            assert_eq!(
-                (kept.out.as_slice(), kept.code),
-                (line.as_bytes(), Some(0)),
-                "{verb:?}: {}",
-                kept.err
-            );
+        for command in commands.split(',') {
+            let kept = on(command, &line);
+            assert_eq!((kept.text(), kept.code), (line.clone(), Some(0)), "{command}: {}", kept.err);
         }
         let (reason, offset) = match value {
             r"a\\\" => ("a quote is not closed", 6),
             _ => ("an escape is malformed", 7 + value.find('\\').unwrap()),
         };
-        assert_eq!(
-            on(&["decode"], &["--on-rejected", "fail"], &line).err,
-            format!("pct: <stdin>:1: offset {offset}: {reason}\n")
-        );
-        assert_eq!(on(&["decode"], &["--on-rejected", "drop"], &line).out, b"");
-        let check = String::from_utf8(on(&["check"], &[], &line).out).unwrap();
+        let wanted = format!("pct: <stdin>:1: offset {offset}: {reason}\n");
+        assert_eq!(on("decode --on-rejected fail", &line).err, wanted);
+        assert_eq!(on("decode --on-rejected drop", &line).out, b"");
+        let check = on("check", &line).text();
         assert_eq!(check.lines().next(), Some(&*format!("<stdin>:1:{offset}: unreadable: {reason}")));
-        let stats = on(&["decode"], &["--stats=json"], &line).err;
+        let stats = on("decode --stats=json", &line).err;
         assert!(stats.contains("\"unreadable\":1"), "{stats}");
     }
     // An unreadable value does not prevent the other values of the line from being decoded.
-    assert_eq!(on(&["decode"], &[], r#"u="\x%41" u="\x41%42""#).out, br#"u="\x%41" u="AB""#);
+    assert_eq!(on("decode", r#"u="\x%41" u="\x41%42""#).out, br#"u="\x%41" u="AB""#);
     // The value is unreadable, but its key was found, so no message says that the key is missing.
     let said = "pct: 1 value is unreadable, and stays unchanged; --rejects FILE lists the reasons\n";
-    assert_eq!(on(&["decode"], &[], r#"u="\x%41""#).err, said);
+    assert_eq!(on("decode", r#"u="\x%41""#).err, said);
     // If a quote is not closed, or text follows a closing quote, nobody knows where the value ends, so the line is unreadable.
     // The values before this value are checked nevertheless.
     let said = said.replace("value", "record");
@@ -748,12 +698,12 @@ fn unknown_escapes_in_quoted_values_stay_and_are_reported() {
         (r#"u=%2e a="x"u=%00"#, "1:11: unreadable: text follows a closing quote"),
         (r#"u=%2e u="x"y"#, "1:11: unreadable: text follows a closing quote"),
     ] {
-        let kept = on(&["decode"], &[], line);
-        assert_eq!((kept.out.as_slice(), kept.err.as_str()), (line.as_bytes(), said.as_str()), "{line}");
-        assert_eq!(on(&["decode"], &["--values"], line).out, b"", "{line}");
-        assert_eq!(on(&["decode"], &["--on-rejected", "drop"], line).out, b"", "{line}");
-        let check = String::from_utf8(on(&["check"], &[], line).out).unwrap();
-        assert_eq!(check, format!("<stdin>:1:2: dot: key u at 2: %2e is .\n<stdin>:{finding}\n"));
+        let kept = on("decode", line);
+        assert_eq!((kept.text().as_str(), &kept.err), (line, &said), "{line}");
+        assert_eq!(on("decode --values", line).out, b"", "{line}");
+        assert_eq!(on("decode --on-rejected drop", line).out, b"", "{line}");
+        let wanted = format!("<stdin>:1:2: dot: key u at 2: %2e is .\n<stdin>:{finding}\n");
+        assert_eq!(on("check", line).text(), wanted);
     }
 }
 
@@ -781,11 +731,7 @@ fn cdxj_is_not_taken_for_cdx() {
 /// A new value is written as the server would write it, and never as the text that means that there is no value.
 #[test]
 fn new_values_are_written_as_by_the_server() {
-    let line = |target: &str, referer: &str| {
-        format!(
-            "1.1.1.1 - - [10/Oct/2000:13:55:36 -0700] \"GET {target} HTTP/1.1\" 200 12 \"{referer}\" \"x\"\n"
-        )
-    };
+    let line = |target: &str, referrer: &str| access(&format!("GET {target} HTTP/1.1"), referrer);
     for (verb, log, old, new) in [
         (
             "decode",

@@ -1,13 +1,6 @@
 //! Tests cases that users reported to other programs: `pct` must find the value that the client sent.
 
-use crate::support::{run, text};
-
-const DATE: &str = "[10/Oct/2000:13:55:36 -0700]";
-
-/// Returns a line in the combined format with this request and referrer.
-fn access(request: &str, referrer: &str) -> String {
-    format!("192.0.2.7 - - {DATE} \"{request}\" 200 12 \"{referrer}\" \"ua\"\n")
-}
+use crate::support::{access, printed, run, text};
 
 /// Returns a line of HAProxy with this request, and with the fields of TLS after it.
 fn haproxy(request: &str, tls: &str) -> String {
@@ -18,7 +11,9 @@ fn haproxy(request: &str, tls: &str) -> String {
 
 /// Returns a line of Envoy with this target.
 fn envoy(target: &str) -> String {
-    format!("{DATE} \"GET {target} HTTP/2\" 200 - 0 2 2 1 \"-\" \"ua\" \"id\" \"h\" \"u\"\n")
+    format!(
+        "[10/Oct/2000:13:55:36 -0700] \"GET {target} HTTP/2\" 200 - 0 2 2 1 \"-\" \"ua\" \"id\" \"h\" \"u\"\n"
+    )
 }
 
 /// Returns the JSON that Docker writes around `line`.
@@ -40,7 +35,7 @@ fn gives(jobs: &[(&str, &str, &str)]) {
 #[track_caller]
 fn check(jobs: &[(&str, &str, Option<&str>, &str)]) {
     for (args, input, out, message) in jobs {
-        let run = run(&args.split(' ').collect::<Vec<_>>(), input);
+        let run = run(*args, input);
         let found = run.text();
         assert!(out.is_none_or(|out| out == found), "pct {args}\n{input}{found}");
         assert!(run.err.contains(message), "pct {args}\n{input}{}", run.err);
@@ -284,8 +279,8 @@ fn a_client_cannot_plant_a_request_by_a_long_line() {
     // A part can be longer than `--max-record`.
     let long = [cri("stdout", "P", &"x".repeat(3 << 20)), cri("stdout", "F", &last)].concat();
     check(&[("get {url} --values --log cri+envoy", &long, Some(""), "1 record is unreadable")]);
-    let audit = run("audit --chain nginx-1.22,axum --log cri+envoy", long);
-    assert!(String::from_utf8(audit.out).unwrap().contains("0 targets in 2 lines"));
+    let audit = printed("audit --chain nginx-1.22,axum --log cri+envoy", long);
+    assert!(audit.contains("0 targets in 2 lines"));
     for (wrapper, lines) in [("cri", kubernetes), ("docker", moby)] {
         let text = lines.each_ref().map(String::as_str);
         let json = lines.each_ref().map(|line| format!("{{\"k\":{:?}}}\n", line.trim_end()));
@@ -311,12 +306,8 @@ fn a_client_cannot_plant_a_request_by_a_long_line() {
             ]);
         }
         let audit = format!("audit --chain nginx-1.22,axum --log {wrapper}+envoy");
-        let run = run(&audit.split(' ').collect::<Vec<_>>(), lines.concat());
-        assert!(
-            String::from_utf8(run.out)
-                .unwrap()
-                .contains("lines without a target                                                  2\n")
-        );
+        let report = printed(&audit, lines.concat());
+        assert!(report.contains(&format!("lines without a target{:>51}\n", 2)), "{report}");
     }
 }
 
@@ -508,7 +499,7 @@ fn a_byte_order_mark_is_no_part_of_a_line() {
     let chain = "audit --chain nginx-1.22,apache-2.4-nodecode --format json";
     for (args, wanted) in [(chain, "\"same\": 1"), ("explain", "\"browsers\":{\"url\":\"http://h/a\"")] {
         let input = if args == chain { "\u{feff}/a//b\n" } else { "\u{feff}http://h/a\n" };
-        let out = String::from_utf8(run(&args.split(' ').collect::<Vec<_>>(), input).out).unwrap();
+        let out = printed(args, input);
         assert!(out.contains(wanted), "{args}: {out}");
     }
 }

@@ -46,14 +46,14 @@ impl From<Output> for Run {
     }
 }
 
-/// The arguments of a run: a list, or a text in which blanks separate them.
+/// The arguments of a run: a list, or a text in which one or more blanks separate them.
 pub trait Args {
     fn list(&self) -> Vec<&str>;
 }
 
 impl Args for str {
     fn list(&self) -> Vec<&str> {
-        self.split(' ').collect()
+        self.split(' ').filter(|arg| !arg.is_empty()).collect()
     }
 }
 
@@ -153,6 +153,11 @@ pub fn file(name: &str, content: impl AsRef<[u8]>) -> (TempDir, PathBuf) {
     let path = dir.path().join(name);
     fs::write(&path, content).expect("the file can be written");
     (dir, path)
+}
+
+/// Returns a line of an access log in the combined format with this request and referrer.
+pub fn access(request: &str, referrer: &str) -> String {
+    format!("192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] \"{request}\" 200 12 \"{referrer}\" \"ua\"\n")
 }
 
 /// Returns a new folder, and a function that returns the path of a name in it.
