@@ -184,12 +184,11 @@ fn findings_do_not_depend_on_how_the_input_is_cut() {
 
 #[test]
 fn several_files_have_places_of_their_own() {
-    let dir = tempfile::tempdir().unwrap();
-    let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+    let (_dir, path) = folder();
+    let (a, b) = (path("a"), path("b"));
     std::fs::write(&a, "\n\n%00\n%4").unwrap();
     std::fs::write(&b, "1%00").unwrap();
-    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
-    let run = run(&["check", a, b], "");
+    let run = run(&["check", &a, &b], "");
     assert_eq!(
         run.text(),
         format!("{a}:3:2: nul: %00\n{a}:4:6: malformed: %4: the input ends inside it\n{b}:1:1: nul: %00\n")
@@ -381,11 +380,9 @@ fn long_lines_are_whole_urls() {
 
 #[test]
 fn a_finding_does_not_hide_a_file_that_could_not_be_read() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("in");
-    std::fs::write(&path, "%zz\n").unwrap();
-    let (name, gone) = (path.to_str().unwrap(), dir.path().join("gone"));
-    let gone = gone.to_str().unwrap();
+    let (_dir, path) = folder();
+    let (name, gone) = (&*path("in"), &*path("gone"));
+    std::fs::write(name, "%zz\n").unwrap();
     for (args, code) in [(&[gone, name][..], 2), (&[name], 1), (&[name, gone], 1)] {
         assert_eq!(run(&[&["check", "-q"], args].concat(), "").code, Some(code), "{args:?}");
     }

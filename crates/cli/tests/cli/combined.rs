@@ -25,12 +25,11 @@ fn fields_of_a_compressed_log_in_a_charset_on_two_cores() {
 
 #[test]
 fn a_column_of_a_compressed_table_in_place() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("table.csv.gz");
-    let name = path.to_str().unwrap();
+    let (_dir, path) = folder();
+    let name = &*path("table.csv.gz");
     ok(&["normalize", "-o", name], "id,url\n1,a%2Cb\n2,%22\n3,c\n");
     ok(&["decode", "-i", "--csv", "--column", "url", name], "");
-    assert_eq!(fs::read(&path).unwrap()[..2], *b"\x1F\x8B");
+    assert_eq!(fs::read(name).unwrap()[..2], *b"\x1F\x8B");
     assert_eq!(text(&["normalize", name], ""), "id,url\n1,\"a,b\"\n2,\"\"\"\"\n3,c\n");
 }
 

@@ -13,11 +13,10 @@ fn entries(dir: &Path) -> usize {
 
 #[test]
 fn inputs_are_read_one_after_the_other() {
-    let dir = tempfile::tempdir().unwrap();
-    let (a, b) = (dir.path().join("a"), dir.path().join("b"));
-    fs::write(&a, "1%20\n2").unwrap();
-    fs::write(&b, "%41%4").unwrap();
-    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
+    let (_dir, path) = folder();
+    let (a, b) = (&*path("a"), &*path("b"));
+    fs::write(a, "1%20\n2").unwrap();
+    fs::write(b, "%41%4").unwrap();
     assert_eq!(ok(&["decode", a, b], "unread"), b"1 \n2\nA%4");
     assert_eq!(ok(&["decode", b, "-", a], "%2B1\n"), b"A%4\n+1\n1 \n2");
     assert_eq!(ok("decode -", "%2B"), b"+");
@@ -25,16 +24,15 @@ fn inputs_are_read_one_after_the_other() {
 
 #[test]
 fn output_goes_to_the_file_named() {
-    let dir = tempfile::tempdir().unwrap();
-    let target = dir.path().join("out");
-    let path = target.to_str().unwrap();
+    let (dir, path) = folder();
+    let path = &*path("out");
     assert_eq!(ok(&["encode", "--output", path], "a b\n"), b"");
-    assert_eq!(fs::read(&target).unwrap(), b"a%20b\n");
+    assert_eq!(fs::read(path).unwrap(), b"a%20b\n");
     assert_eq!(ok(&["encode", "-o", path], "c/d\n"), b"");
-    assert_eq!(fs::read(&target).unwrap(), b"c%2Fd\n");
+    assert_eq!(fs::read(path).unwrap(), b"c%2Fd\n");
     assert_eq!(ok("encode -o -", "a b"), b"a%20b");
     assert_eq!(ok(&["encode", "-o", path], ""), b"");
-    assert_eq!(fs::read(&target).unwrap(), b"");
+    assert_eq!(fs::read(path).unwrap(), b"");
     assert_eq!(entries(dir.path()), 1);
 }
 

@@ -45,32 +45,18 @@ fn what_is_not_utf8_is_treated_as_asked() {
     let args = ["decode", "--on-malformed", "replace", "--on-invalid-utf8", "drop"];
     assert_eq!(run(&args, LINES).out, b"A\n%25zzB%25\r\nD");
     // Records that are left out are counted.
-    let left_out = |count: &str, fault: &str| {
-        format!(
-            "pct: {count} {fault}, and {} left out; --rejects FILE lists the reasons\n",
-            if count == "1" { "is" } else { "are" }
-        )
-    };
-    for (args, wanted) in [
-        (&["--on-malformed", "drop"][..], left_out("2", "records have a malformed escape")),
-        (&["--on-invalid-utf8", "drop"], left_out("2", "records have invalid bytes")),
-        (&args[1..], left_out("2", "records have invalid bytes")),
-        (
-            &["--on-malformed", "drop", "--on-invalid-utf8", "drop"],
-            left_out("3", "records have a malformed escape or invalid bytes"),
-        ),
-        (
-            &["--on-malformed", "drop", "--field", "1", "-e", "%zz"],
-            left_out("1", "record has a malformed escape"),
-        ),
-        (&["--on-malformed", "drop", "-q"], left_out("2", "records have a malformed escape")),
-        (
-            &["--on-malformed", "empty"],
-            left_out("2", "values have a malformed escape")
-                .replace("are left out", "nothing is written instead"),
-        ),
+    let all = "3 records have a malformed escape or invalid bytes, and are left out";
+    for (options, said) in [
+        ("--on-malformed drop", "2 records have a malformed escape, and are left out"),
+        ("--on-invalid-utf8 drop", "2 records have invalid bytes, and are left out"),
+        ("--on-malformed replace --on-invalid-utf8 drop", "2 records have invalid bytes, and are left out"),
+        ("--on-malformed drop --on-invalid-utf8 drop", all),
+        ("--on-malformed drop --field 1 -e %zz", "1 record has a malformed escape, and is left out"),
+        ("--on-malformed drop -q", "2 records have a malformed escape, and are left out"),
+        ("--on-malformed empty", "2 values have a malformed escape, and nothing is written instead"),
     ] {
-        assert_eq!(run(&[&["decode"], args].concat(), LINES).err, wanted, "{args:?}");
+        let wanted = format!("pct: {said}; --rejects FILE lists the reasons\n");
+        assert_eq!(run(&format!("decode {options}"), LINES).err, wanted, "{options}");
     }
 }
 
@@ -286,8 +272,7 @@ fn emptied_values_are_counted() {
             "2 values have a malformed escape or invalid bytes, and nothing",
         ),
     ] {
-        let args = ["decode", "--on-malformed", "empty"].into_iter().chain(args.split_whitespace());
-        let Run { out, err, code } = run(&args.collect::<Vec<_>>(), input);
+        let Run { out, err, code } = run(&format!("decode --on-malformed empty {args}"), input);
         let wanted = wanted.replace("%FF", "\u{fffd}");
         assert_eq!(String::from_utf8_lossy(&out), wanted, "{err}");
         assert!(err.starts_with(&format!("pct: {said}")) && err.lines().count() == 1, "{err}");
@@ -537,10 +522,8 @@ fn layers_are_counted() {
         ("--until-stable --percent-u", "%u002541", 2),
         ("--until-stable --percent-u --charset gbk", "%u4F60%252541", 3),
     ] {
-        let args: Vec<_> =
-            ["decode", "--stats=json"].into_iter().chain(options.split_ascii_whitespace()).collect();
-        let err = run(&args, value).err;
-        assert!(err.ends_with(&format!("\"layers\":{wanted}}}\n")), "{args:?} {value}: {err}");
+        let err = run(&format!("decode --stats=json {options}"), value).err;
+        assert!(err.ends_with(&format!("\"layers\":{wanted}}}\n")), "{options} {value}: {err}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Run, ok, run, run_in_chunks};
+use crate::support::{Run, folder, ok, run, run_in_chunks};
 
 #[test]
 fn the_error_names_file_line_offset_and_cause() {
@@ -71,10 +71,9 @@ fn the_offset_is_that_of_the_fault() {
         (encode, "--charset gbk", b"a\xE9", "1: not UTF-8"),
         (encode, "", b"a\xE9", "1: not UTF-8"),
     ] {
-        let args: Vec<_> = verb.split(' ').chain(options.split_ascii_whitespace()).collect();
-        let Run { err, code, .. } = run(&args, input);
-        assert!(err.starts_with(&format!("pct: <stdin>:1: offset {wanted}")), "{args:?}: {err}");
-        assert_eq!(code, Some(1), "{args:?}");
+        let Run { err, code, .. } = run(&format!("{verb} {options}"), input);
+        assert!(err.starts_with(&format!("pct: <stdin>:1: offset {wanted}")), "{verb} {options}: {err}");
+        assert_eq!(code, Some(1), "{verb} {options}");
     }
     // Faults of the other kind, and malformed escapes of a later layer, are no errors.
     assert_eq!(ok("decode --on-invalid-utf8 fail", "%zz"), b"%zz");
@@ -124,15 +123,12 @@ fn a_record_that_is_too_long_is_an_error() {
 
 #[test]
 fn each_file_has_places_of_its_own() {
-    let dir = tempfile::tempdir().unwrap();
-    let (first, second) = (dir.path().join("first"), dir.path().join("second"));
+    let (_dir, path) = folder();
+    let (first, second) = (path("first"), path("second"));
     fs::write(&first, "a%20\nb\n").unwrap();
     fs::write(&second, "c\n%x").unwrap();
-    let run = run(&["decode", "--strict", first.to_str().unwrap(), second.to_str().unwrap()], "");
-    let wanted = format!(
-        "pct: {}:2: offset 2: malformed escape: 'x' is not a hexadecimal digit\n",
-        second.to_str().unwrap()
-    );
+    let run = run(&["decode", "--strict", &first, &second], "");
+    let wanted = format!("pct: {second}:2: offset 2: malformed escape: 'x' is not a hexadecimal digit\n");
     assert_eq!((run.out, run.err, run.code), (b"a \nb\nc\n".to_vec(), wanted, Some(1)));
 }
 
