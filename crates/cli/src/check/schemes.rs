@@ -16,28 +16,18 @@ pub struct Scheme {
     pub query: Option<&'static str>,
 }
 
-const fn scheme(
-    name: &'static str,
-    section: &'static str,
-    separators: &'static str,
-    path: &'static str,
-    query: Option<&'static str>,
-) -> Scheme {
-    Scheme { name, section, separators, path, query }
-}
-
 /// The schemes of RFC 1738.
 pub static SCHEMES: [Scheme; 10] = [
-    scheme("ftp", "3.2", "/;", "/?:@&=", None),
-    scheme("http", "3.3", "/;?", "/;:@&=", Some(";:@&=")),
-    scheme("gopher", "3.4", "", ";/?:@=&", None),
-    scheme("mailto", "3.5", "", ";/?:@=&", None),
-    scheme("news", "3.6", "@", ";/?:&=@", None),
-    scheme("nntp", "3.7", "/", "/", None),
-    scheme("telnet", "3.8", "/", "/", None),
-    scheme("wais", "3.9", "/?", "/", Some("")),
-    scheme("file", "3.10", "/", "/?:@&=", None),
-    scheme("prospero", "3.11", "/;=", "/?:@&=;", None),
+    Scheme { name: "ftp", section: "3.2", separators: "/;", path: "/?:@&=", query: None },
+    Scheme { name: "http", section: "3.3", separators: "/;?", path: "/;:@&=", query: Some(";:@&=") },
+    Scheme { name: "gopher", section: "3.4", separators: "", path: ";/?:@=&", query: None },
+    Scheme { name: "mailto", section: "3.5", separators: "", path: ";/?:@=&", query: None },
+    Scheme { name: "news", section: "3.6", separators: "@", path: ";/?:&=@", query: None },
+    Scheme { name: "nntp", section: "3.7", separators: "/", path: "/", query: None },
+    Scheme { name: "telnet", section: "3.8", separators: "/", path: "/", query: None },
+    Scheme { name: "wais", section: "3.9", separators: "/?", path: "/", query: Some("") },
+    Scheme { name: "file", section: "3.10", separators: "/", path: "/?:@&=", query: None },
+    Scheme { name: "prospero", section: "3.11", separators: "/;=", path: "/?:@&=;", query: None },
 ];
 
 impl Scheme {
