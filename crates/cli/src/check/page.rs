@@ -29,6 +29,15 @@ pub fn json_line(row: &impl Serialize) -> String {
     serde_json::to_string(row).expect("strings and numbers are JSON") + "\n"
 }
 
+/// The members of an object of JSON, in their order.
+pub struct Members<'n>(pub Vec<(&'n str, Value)>);
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
 /// Returns `bytes` as a string, or as an object with these bytes in escapes if they are not valid UTF-8.
 pub fn text_or_bytes(bytes: &[u8]) -> Value {
     match str::from_utf8(bytes) {

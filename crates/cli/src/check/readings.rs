@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 use simdpct_readings::{Agreement, Outcome as Answer, READINGS, Reading, agreement};
 
 use super::chain::follow;
-use super::page::{json_line, print, push_row, text_or_bytes, visible};
+use super::page::{Members, json_line, print, push_row, text_or_bytes, visible};
 use crate::common::error::{Failure, Outcome};
 use crate::common::escape::to_text;
 
@@ -109,19 +109,10 @@ pub fn row(reading: &Reading, answer: &Answer<'_>) -> [String; 3] {
 struct JsonTarget<'t> {
     target: Cow<'t, str>,
     agree: bool,
-    readings: Vec<Members>,
+    readings: Vec<Members<'t>>,
 }
 
-/// The members of an object of JSON, in their order.
-struct Members(Vec<(&'static str, Value)>);
-
-impl Serialize for Members {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
-
-fn json(reading: &Reading, answer: &Answer<'_>) -> Members {
+fn json(reading: &Reading, answer: &Answer<'_>) -> Members<'static> {
     let mut members = vec![("name", reading.name.into())];
     match answer {
         Answer::Read { route, passed_on } => {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 
 use encoding_rs::WINDOWS_1252;
-use serde_json::json;
+use serde_json::Value;
 use simdpct::sets::{
     self, NONE, RFC1738_RESERVED, RFC1738_UNRESERVED, RFC2396_RESERVED, RFC2396_UNRESERVED, RFC3986_RESERVED,
     RFC3986_UNRESERVED,
@@ -14,6 +14,7 @@ use simdpct::{AsciiSet, NamedSet, SetKind};
 use simdpct_uri::canon::Profile;
 
 use crate::args::Sets;
+use crate::check::page::{Members, pretty_json};
 use crate::check::schemes::{SCHEMES, Scheme};
 use crate::common::error::{Failure, Outcome};
 use crate::common::format::OutputFormat;
@@ -131,12 +132,8 @@ fn print<const N: usize>(
             }
         }
         _ => {
-            let object = |row: &Row<N>| {
-                let members = header.iter().zip(row);
-                let members = members.map(|(name, cell)| format!("    {}: {}", json!(name), json!(cell)));
-                format!("  {{\n{}\n  }}", members.collect::<Vec<_>>().join(",\n"))
-            };
-            let _ = writeln!(text, "[\n{}\n]", rows().map(object).collect::<Vec<_>>().join(",\n"));
+            let members = |row: &Row<N>| header.iter().copied().zip(row.clone().map(Value::from)).collect();
+            text = pretty_json(&rows().map(|row| Members(members(row))).collect::<Vec<_>>());
         }
     }
     output::print(text)
