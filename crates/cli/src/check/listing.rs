@@ -42,7 +42,7 @@ pub struct Value {
 /// The findings of a chunk, in order. Their texts are in one buffer.
 #[derive(Default)]
 pub struct List {
-    findings: Vec<Finding>,
+    pub findings: Vec<Finding>,
     texts: String,
 }
 
@@ -51,11 +51,6 @@ impl List {
     pub fn clear(&mut self) {
         self.findings.clear();
         self.texts.clear();
-    }
-
-    /// Returns the number of findings.
-    pub fn len(&self) -> usize {
-        self.findings.len()
     }
 
     /// Adds a finding, without a selected value, to the list.
@@ -73,17 +68,6 @@ impl List {
             return self.texts.truncate(from);
         }
         self.findings.push(Finding { group, line, offset, value: None, text: from..self.texts.len() });
-    }
-
-    /// Returns an iterator over all findings.
-    pub fn iter(&self) -> impl Iterator<Item = &Finding> {
-        self.findings.iter()
-    }
-
-    /// Returns the findings from number `from` on, so that a caller can replace their offsets in a value by positions
-    /// in the chunk.
-    pub fn since(&mut self, from: usize) -> &mut [Finding] {
-        &mut self.findings[from..]
     }
 
     /// Returns the text of `finding`.
@@ -170,7 +154,7 @@ impl Criteria {
 
     /// Adds the findings of `value`, which has the syntax `kind`, to `list`. Their offsets count from the start of `value`.
     pub fn scan_value(&self, value: &[u8], kind: Syntax, list: &mut List) {
-        let mut listing = Listing { wanted: self, kind, from: list.len(), list, shift: 0 };
+        let mut listing = Listing { wanted: self, kind, from: list.findings.len(), list, shift: 0 };
         Scan { observer: &mut listing, state: &mut self.state() }.value(value);
     }
 
@@ -192,7 +176,8 @@ impl Criteria {
         list: &mut List,
     ) -> u64 {
         let first = state.line;
-        let mut listing = Listing { wanted: self, kind: Syntax::Text, from: list.len(), list, shift };
+        let mut listing =
+            Listing { wanted: self, kind: Syntax::Text, from: list.findings.len(), list, shift };
         Scan { observer: &mut listing, state }.window(window, 0, ready, is_last);
         state.line - first
     }
@@ -250,8 +235,8 @@ impl Observer for Listing<'_> {
         let Listing { wanted, kind, list, from, shift } = self;
         let start = offset as i64 + *shift;
         // The number of the first finding of the scanner in this URL.
-        let since = *from + list.since(*from).partition_point(|finding| finding.offset < start);
-        if since == list.len() && !wanted.has_flaws {
+        let since = *from + list.findings[*from..].partition_point(|finding| finding.offset < start);
+        if since == list.findings.len() && !wanted.has_flaws {
             return;
         }
         let mut buffer = Vec::new();

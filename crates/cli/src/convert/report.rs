@@ -25,7 +25,7 @@ pub struct Report {
     /// The reasons and records of all rejections, one after the other.
     texts: String,
     /// The findings of `pct check`.
-    pub findings: List,
+    pub list: List,
     /// The rejection that stops the run, and its line.
     pub stop: Option<(u64, Refusal)>,
     /// Whether the last record was written without an end, which is possible only at the end of a file.
@@ -54,7 +54,7 @@ impl Report {
         (self.lines, self.counted, self.stop, self.is_open) = (0, 0, None, false);
         self.refused.clear();
         self.texts.clear();
-        self.findings.clear();
+        self.list.clear();
     }
 
     /// Returns the number of line ends before `offset` of `chunk`. Offsets may go back by a few bytes between calls.
@@ -65,11 +65,6 @@ impl Report {
             return self.lines;
         }
         self.lines - memchr::memchr_iter(end, &chunk[offset..self.counted]).count() as u64
-    }
-
-    /// Stops the run because of `refusal` in `chunk`.
-    pub fn stop(&mut self, chunk: &[u8], end: u8, refusal: Refusal) {
-        self.stop = Some((self.line(chunk, end, refusal.offset), refusal));
     }
 
     /// Adds a rejection.

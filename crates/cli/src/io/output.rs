@@ -108,7 +108,7 @@ impl Output {
                 "compressed output is not for a terminal; name a file with -o".to_owned(),
             ));
         }
-        let identity = Version::of(&file).and_then(|version| version.identity());
+        let identity = Version::of(&file).and_then(|version| version.identity);
         Output::new(name, Place::Direct(file), identity, options)
     }
 
@@ -155,7 +155,7 @@ impl Output {
 
     /// Reports whether this output writes to the file with this `version`, or will replace it.
     pub fn overwrites(&self, version: Option<&Version>) -> bool {
-        self.identity.is_some() && version.and_then(Version::identity) == self.identity
+        self.identity.is_some() && version.and_then(|version| version.identity) == self.identity
     }
 
     /// Writes all of `bytes`.
@@ -238,7 +238,7 @@ fn special(path: &Path) -> io::Result<Option<File>> {
 pub fn is_one(a: &Path, b: &Path) -> bool {
     if a.exists() || b.exists() {
         // This comparison opens no pipe, because opening one would wait for the program at its other end.
-        let identity = |path: &Path| Version::of_path(path)?.identity();
+        let identity = |path: &Path| Version::of_path(path)?.identity;
         return identity(a).is_some_and(|of_a| identity(b) == Some(of_a));
     }
     let folder = |path| fs::canonicalize(folder(path)).ok();

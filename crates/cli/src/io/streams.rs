@@ -167,8 +167,10 @@ impl Identity {
 /// The version of a file's content. It changes when the file is written or replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {
-    identity: Option<Identity>,
-    len: u64,
+    /// The identity of the file.
+    pub identity: Option<Identity>,
+    /// The length of the file, in bytes.
+    pub len: u64,
     modified: Option<SystemTime>,
 }
 
@@ -187,15 +189,5 @@ impl Version {
 
     fn new(identity: Option<Identity>, metadata: &Metadata) -> Version {
         Version { identity, len: metadata.len(), modified: metadata.modified().ok() }
-    }
-
-    /// Returns the length of the file, in bytes.
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Returns the identity of the file.
-    pub fn identity(&self) -> Option<Identity> {
-        self.identity
     }
 }

@@ -13,8 +13,8 @@ pub struct SpooledBytes {
     file: File,
     /// The number of line feeds in the file.
     line_feeds: u64,
-    /// The last byte of the file.
-    last: Option<u8>,
+    /// The last byte of the file, if there is one.
+    pub last: Option<u8>,
 }
 
 impl SpooledBytes {
@@ -29,11 +29,6 @@ impl SpooledBytes {
         self.line_feeds += memchr::memchr_iter(b'\n', bytes).count() as u64;
         self.last = bytes.last().copied().or(self.last);
         Ok(())
-    }
-
-    /// Returns the last byte, if there is one.
-    pub fn last(&self) -> Option<u8> {
-        self.last
     }
 
     /// Returns the number of lines. The last one may lack its line feed.

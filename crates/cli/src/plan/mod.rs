@@ -17,12 +17,13 @@ use crate::common::fault::{Handling, Policy};
 use crate::common::records::Records;
 use crate::common::shown::shown;
 use crate::convert::{Conversion, Unit};
+use crate::io::files::Writes;
 use crate::io::output;
 use crate::print::findings::Findings;
 use crate::print::preview;
 use crate::run::job::{Job, Results, Spec};
 use crate::run::pump::Threads;
-use crate::run::{self, OutputOptions};
+use crate::run::{self, OutputOptions, Run};
 
 /// The memory for keys if the user gave no limit, in MiB.
 const KEYS: u32 = 1024;
@@ -30,8 +31,6 @@ const KEYS: u32 = 1024;
 /// Converts the values of the inputs by `conversion`. If `shows_controls`, a preview on a terminal has control characters as they are.
 pub fn convert(args: &Args, conversion: &Conversion, shows_controls: bool) -> Result<Outcome, Failure> {
     conflicts::check(args, Some(conversion)).map_err(Failure::Usage)?;
-    let (records, threads) = (args.records(), Threads(args.places.jobs));
-    let (sources, destination) = (args.input.sources(records), args.destination());
     mention_format(args);
     let preview = args.written.has_preview().then(|| preview::Form {
         is_diff: args.written.diff,
@@ -51,7 +50,7 @@ pub fn convert(args: &Args, conversion: &Conversion, shows_controls: bool) -> Re
     let spec =
         Spec { is_stream, ..places::spec(args, conversion, form, args.policies()).map_err(Failure::Usage)? };
     let job = Job::convert(spec, results, &options);
-    run::convert(&sources, &destination, &job, &options, threads)
+    run::convert(&run_of(args, options), &job)
 }
 
 /// Counts the keys of URLs, and prints the most frequent ones, even if some inputs could not be read.
@@ -64,10 +63,9 @@ pub fn top(top: Top) -> Result<Outcome, Failure> {
     let form = places::form(args, !is_whole);
     let mut spec = places::spec(args, &conversion, form, Handling::LEAVE_OUT).map_err(Failure::Usage)?;
     spec.target.mentions_logs = is_whole && !args.input.quiet;
-    let sources = args.input.sources(args.records());
-    let threads = Threads(args.places.jobs);
-    let (counts, read) =
-        run::top(&sources, args.input.quiet, spec, threads, (number, key_memory(args)), has_lists)?;
+    let mut run = run_of(args, OutputOptions::default());
+    run.destination.place = Writes::Nothing;
+    let (counts, read) = run::top(&run, spec, (number, key_memory(args)), has_lists)?;
     let is_empty = counts.distinct == 1 && counts.rows.iter().all(|(key, _)| key.is_empty());
     if is_empty && args.places.log.is_some() && !args.input.quiet {
         let why = "no value has a part that the template names; most targets in logs are {path} and {query}";
@@ -85,22 +83,25 @@ pub fn dedup(dedup: Dedup) -> Result<Outcome, Failure> {
     let rejects = args.output.rejects.clone();
     let options = OutputOptions { rejects, has_rejects: true, ..OutputOptions::default() };
     let spec = places::spec(args, &conversion, Form::Key, Handling::LEAVE_OUT).map_err(Failure::Usage)?;
-    let sources = args.input.sources(args.records());
-    let keys = (has_fingerprints, key_memory(args));
-    run::dedup(&sources, &args.destination(), spec, &options, Threads(args.places.jobs), keys)
+    run::dedup(&run_of(args, options), spec, has_fingerprints, key_memory(args))
 }
 
 /// Lists the findings of `pct check`.
 pub fn check(check: Check) -> Result<Outcome, Failure> {
     let criteria = check.criteria().map_err(Failure::Usage)?;
-    let (records, quiet, threads) = (check.input.records(), check.input.quiet, Threads(check.places.jobs));
-    let sources = check.input.sources(records);
+    let (records, quiet) = (check.input.records(), check.input.quiet);
     let findings = Findings::new(quiet, check.format, check.files_with_findings, check.max, records.end());
     let args = &check.args();
     conflicts::check(args, None).map_err(Failure::Usage)?;
     let (target, _) = places::locate(args).map_err(Failure::Usage)?;
     let job = Job::check(target, criteria, records, args.places.max_record);
-    run::check(&sources, quiet, &job, findings, threads)
+    run::check(&run_of(args, OutputOptions::default()), &job, findings)
+}
+
+/// Returns what a run with these `args` reads and writes.
+fn run_of(args: &Args, options: OutputOptions) -> Run {
+    let (sources, threads) = (args.input.sources(args.records()), Threads(args.places.jobs));
+    Run { sources, destination: args.destination(), threads, options }
 }
 
 /// Prints a hint on a terminal that whole lines are the values, if the extension of a file means another format.

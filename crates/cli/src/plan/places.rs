@@ -103,7 +103,7 @@ pub fn spec(args: &Args, conversion: &Conversion, form: Form, policies: Handling
     }
     let selector = &target.selector;
     // Logs with fields between blanks write a hyphen for a missing value.
-    let none: &[u8] = if selector.has_hyphens() { b"-" } else { b"" };
+    let none: &[u8] = if selector.format.has_hyphens() { b"-" } else { b"" };
     // If blanks separate the fields, an empty field would disappear, so a hyphen is written.
     let mut empty: &[u8] = if form.is_whole() { none } else { b"" };
     let mut is_alone = places.is_line();

@@ -110,7 +110,7 @@ impl Findings {
         list: &List,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        for finding in list.iter() {
+        for finding in &list.findings {
             if self.next() != Next::More {
                 break;
             }

@@ -162,7 +162,7 @@ impl<'o> Sink<'o> {
         }
         self.stats.add(&report.stats);
         if let Print::Findings(findings) = self.print {
-            findings.take(&self.file, self.lines, offset, &report.findings, self.output)?;
+            findings.take(&self.file, self.lines, offset, &report.list, self.output)?;
         }
         if let Some((line, Refusal { offset: at, reason })) = &report.stop {
             let (file, reason) = (self.file.clone(), reason.clone());

@@ -249,7 +249,7 @@ impl Preview {
                     }
                     Ok(())
                 })?;
-                if held.last().is_some_and(|last| last != b'\n') {
+                if held.last.is_some_and(|last| last != b'\n') {
                     output.write(NO_END)?;
                 }
             }

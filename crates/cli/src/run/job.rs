@@ -268,7 +268,7 @@ impl Job {
         let mut scrap = Vec::new();
         let mut may_try = pace.may_try();
         while may_try && start < chunk.bytes.len() {
-            let len = sweep.next(chunk.bytes, start, pace.size, chunk.marks());
+            let len = sweep.next(chunk.bytes, start, pace.size, chunk.marks);
             let records = &chunk.bytes[start..start + len];
             let is_whole = len > 0 && !(needs_text && utf8::validate(records).is_err());
             pace.step(if is_whole { len } else { 0 }, is_whole);
@@ -363,7 +363,7 @@ impl Job {
     fn record(&mut self, record: Record<'_>, end: usize, edit: &mut Editor<'_>, report: &mut Report) -> bool {
         let start = record.start;
         edit.begin(start..record.stop);
-        let (findings, unreadable) = (report.findings.len(), report.stats.unreadable);
+        let (findings, unreadable) = (report.list.findings.len(), report.stats.unreadable);
         let selector = &mut self.target.selector;
         let action = selector.rewrite(&mut RewriteArgs { record, task: &mut self.task, edit, report });
         if let Task::Check(check) = &mut self.task {
@@ -402,7 +402,8 @@ impl Job {
                     *cause = MalformedCause::NotHex { offset: record.stop, byte };
                 }
                 edit.leave_out(b"", start);
-                report.stop(record.chunk, self.records.end(), refusal);
+                let line = report.line(record.chunk, self.records.end(), refusal.offset);
+                report.stop = Some((line, refusal));
                 return false;
             }
         };
@@ -430,7 +431,7 @@ impl Job {
         let (bytes, line_end) = (chunk.bytes, self.records.end());
         if let Some(Many::Blocks(convert)) = &mut self.many {
             report.is_open = bytes.last() != Some(&line_end);
-            convert.inner.set_before(chunk.before);
+            convert.inner.set_before(chunk.block.before);
             let done = convert.convert_many(bytes, self.records, Handling::KEEP, out);
             debug_assert!(done == bytes.len(), "nothing is rejected");
             return;
@@ -440,7 +441,7 @@ impl Job {
             && selector.is_line()
         {
             report.stats.bytes_in += bytes.len() as u64;
-            let lines = check.wanted.scan_lines(bytes, &mut report.findings);
+            let lines = check.wanted.scan_lines(bytes, &mut report.list);
             report.stats.records += lines;
             report.lines = lines - u64::from(bytes.last().is_some_and(|last| *last != line_end));
             return;
@@ -451,7 +452,7 @@ impl Job {
             frame.begin(bytes, Some(line_end));
             self.buffer.clear();
         }
-        if chunk.is_unread {
+        if chunk.block.is_unread {
             // Its bytes are written below, because HTML has no other policies than `keep` and `fail`.
             self.long(bytes, &Reason::TooLong { limit: self.max_record }, report);
             if report.stop.is_some() {
@@ -514,14 +515,14 @@ impl Job {
                     return OversizedAction::Pieces;
                 }
                 if check.wanted.contains(Group::Unreadable) {
-                    report.findings.add(Group::Unreadable, 0, 0, format_args!("{reason}"));
+                    report.list.add(Group::Unreadable, 0, 0, format_args!("{reason}"));
                 }
                 return OversizedAction::Escapes;
             }
             Task::Check(check) => {
                 let record = Record { chunk: start, start: 0, stop: start.len(), end: self.records.end() };
                 check.unreadable(record, &Refusal { offset: 0, reason: reason.clone() }, report);
-                check.name_values(0, report.findings.len(), report, |_| None);
+                check.name_values(0, report.list.findings.len(), report, |_| None);
                 report.stats.records += 1;
                 return OversizedAction::Pass;
             }

@@ -152,7 +152,7 @@ impl Batch {
                 (len, done)
             }
             Way::Field(codec) => {
-                let len = codec.sweep.next(chunk.bytes, start, size, chunk.marks());
+                let len = codec.sweep.next(chunk.bytes, start, size, chunk.marks);
                 let mut done = len;
                 while let Err(at) = codec.apply(&rest[..done], out) {
                     // The records before the failed one are converted again. They can fail for another reason.
@@ -356,7 +356,7 @@ fn unreadable(
     }
     if selector.table().is_some() {
         // Misplaced quotes are only in rows that `irregular` finds, such as rows with line feeds in quotes.
-        let irregular = chunk.marks()?.irregular(range.clone())?;
+        let irregular = chunk.marks?.irregular(range.clone())?;
         return Some(chunk.start_of(irregular, range.start, records.end()).max(range.start));
     }
     let mut start = range.start;

@@ -26,7 +26,7 @@ use crate::common::records::{BYTE_ORDER_MARK, Records};
 use crate::common::shown::{counted, shown};
 use crate::convert::stats::Stats;
 use crate::io::BLOCK;
-use crate::io::files::{self, Destination, Writes};
+use crate::io::files::{self, Destination};
 use crate::io::input::Input;
 use crate::io::names::Sources;
 use crate::io::output::Output;
@@ -64,14 +64,17 @@ pub struct OutputOptions {
     pub exit_code: bool,
 }
 
+/// What a run reads and writes.
+pub struct Run {
+    pub sources: Sources,
+    pub destination: Destination,
+    pub threads: Threads,
+    pub options: OutputOptions,
+}
+
 /// Runs `job` on each file; `print` handles the results. Returns the outcome, and the counts of the run.
-fn run(
-    (sources, destination): (&Sources, &Destination),
-    job: &Job,
-    options: &OutputOptions,
-    threads: Threads,
-    print: &mut Print,
-) -> Result<(Result<Outcome, Failure>, Stats), Failure> {
+fn pass_all(run: &Run, job: &Job, print: &mut Print) -> Result<(Result<Outcome, Failure>, Stats), Failure> {
+    let Run { sources, destination, threads, options } = run;
     let create = |path| open_rejects(path, destination.sync);
     let mut rejects = options.rejects.as_deref().map(create).transpose()?;
     let (mut stats, mut workspace, mut has_read) = (Stats::default(), Workspace::default(), false);
@@ -88,7 +91,7 @@ fn run(
                 // A preview shows each file separately, so no file repeats the header of another.
                 header = Header::default();
             }
-            let passed = pass(input, &mut sink, job.clone(), &mut header, threads, &mut workspace);
+            let passed = pass(input, &mut sink, job.clone(), &mut header, *threads, &mut workspace);
             has_read |= passed.is_ok();
             match (passed, &mut *sink.print) {
                 (Err(Failure::Enough), Print::Findings(findings)) => Ok(findings.next() != Next::Nothing),
@@ -121,18 +124,13 @@ fn run(
 }
 
 /// Converts values by `job`.
-pub fn convert(
-    sources: &Sources,
-    destination: &Destination,
-    job: &Job,
-    options: &OutputOptions,
-    threads: Threads,
-) -> Result<Outcome, Failure> {
+pub fn convert(run: &Run, job: &Job) -> Result<Outcome, Failure> {
+    let Run { destination, options, .. } = run;
     let mut print = match options.preview {
         Some(form) => Print::Preview(Box::new(Preview::new(form))),
         None => Print::Result,
     };
-    let (result, stats) = run((sources, destination), job, options, threads, &mut print)?;
+    let (result, stats) = pass_all(run, job, &mut print)?;
     if options.exit_code && matches!(result, Err(Failure::ReaderGone)) {
         return reader_gone();
     }
@@ -145,7 +143,7 @@ pub fn convert(
             outcome = Outcome::Findings;
         }
     }
-    warn_about(job, &stats, options, destination.quiet);
+    warn_about(job, &stats, run);
     Ok(outcome)
 }
 
@@ -161,22 +159,18 @@ fn reader_gone() -> Result<Outcome, Failure> {
 /// Counts the values of `spec`, or their words if `has_lists`, in up to `memory` bytes. Returns the most frequent ones,
 /// at most `most`, and the outcome of the run.
 pub fn top(
-    sources: &Sources,
-    quiet: bool,
+    run: &Run,
     spec: Spec,
-    threads: Threads,
     (most, memory): (usize, usize),
     has_lists: bool,
 ) -> Result<(Top, Result<Outcome, Failure>), Failure> {
-    let options = OutputOptions::default();
-    let job = Job::convert(spec, Results::Counted, &options);
+    let job = Job::convert(spec, Results::Counted, &run.options);
     let mut print = Print::Top(Arc::new(Counts::new(memory, job.records, has_lists)));
-    let destination = Destination { place: Writes::Nothing, level: None, sync: false, quiet };
-    let (result, stats) = run((sources, &destination), &job, &options, threads, &mut print)?;
+    let (result, stats) = pass_all(run, &job, &mut print)?;
     let Print::Top(counts) = print else { return Err(Failure::Enough) };
     let Some(counts) = Arc::into_inner(counts) else { return Err(Failure::Enough) };
     match result {
-        Ok(_) => warn_about(&job, &stats, &options, quiet),
+        Ok(_) => warn_about(&job, &stats, run),
         // The counts are those of the files that could be read.
         Err(Failure::Reported { .. }) => {}
         Err(failure) => return Err(failure),
@@ -185,35 +179,20 @@ pub fn top(
 }
 /// Writes the first record with each key. A key consists of the values that `spec` describes, or is their fingerprint
 /// if `has_fingerprints` is set. Keys take up to `memory` bytes.
-pub fn dedup(
-    sources: &Sources,
-    destination: &Destination,
-    spec: Spec,
-    options: &OutputOptions,
-    threads: Threads,
-    (has_fingerprints, memory): (bool, usize),
-) -> Result<Outcome, Failure> {
+pub fn dedup(run: &Run, spec: Spec, has_fingerprints: bool, memory: usize) -> Result<Outcome, Failure> {
     let identity = Identity::new(has_fingerprints);
-    let job = Job::convert(spec, Results::Keyed(identity.clone(), Frame::default()), options);
+    let job = Job::convert(spec, Results::Keyed(identity.clone(), Frame::default()), &run.options);
     let mut print = Print::Dedup(Box::new(Distinct::new(memory, identity)));
-    let (result, stats) = run((sources, destination), &job, options, threads, &mut print)?;
+    let (result, stats) = pass_all(run, &job, &mut print)?;
     let outcome = result?;
-    warn_about(&job, &stats, options, destination.quiet);
+    warn_about(&job, &stats, run);
     Ok(outcome)
 }
 
 /// Lists the `findings` of `job`, a check.
-pub fn check(
-    sources: &Sources,
-    quiet: bool,
-    job: &Job,
-    findings: Findings,
-    threads: Threads,
-) -> Result<Outcome, Failure> {
-    let place = Writes::Stdout { format: None };
-    let destination = Destination { place, level: None, sync: false, quiet };
-    let (mut print, none) = (Print::Findings(Box::new(findings)), OutputOptions::default());
-    let (result, stats) = run((sources, &destination), job, &none, threads, &mut print)?;
+pub fn check(run: &Run, job: &Job, findings: Findings) -> Result<Outcome, Failure> {
+    let mut print = Print::Findings(Box::new(findings));
+    let (result, stats) = pass_all(run, job, &mut print)?;
     let Print::Findings(findings) = print else { return result };
     match result {
         Err(Failure::ReaderGone) => return reader_gone(),
@@ -235,7 +214,7 @@ pub fn check(
         let (count, bytes) = (counted(stats.records, unit), counted(stats.bytes_in, "byte"));
         findings.summarize(&format!("{count} ({bytes})"));
     }
-    if result.is_ok() && !quiet && findings.next() != Next::Nothing {
+    if result.is_ok() && !run.destination.quiet && findings.next() != Next::Nothing {
         // If the rest of a file was not needed, it may have the places that are missing.
         if !findings.has_skipped {
             warn_missing(selector, &stats);
@@ -243,7 +222,7 @@ pub fn check(
         let outcome = ["is not checked", "are not checked"];
         // If no line is JSON, there is a message with the count already.
         let is_told = job.lists_unreadable() || selector.is_json() && !stats.searched;
-        warn_count(if is_told { 0 } else { stats.unreadable }, UNREADABLE, outcome, &none);
+        warn_count(if is_told { 0 } else { stats.unreadable }, UNREADABLE, outcome, &run.options);
     }
     result.map(|_| findings.outcome())
 }
@@ -275,7 +254,7 @@ fn begin<'i>(
     let mut feed = Feed::new(input, cut, limit);
     let is_whole = job.writes_records();
     // In a file of lines, a byte order mark is not part of a value. Otherwise, it is part of the first record.
-    if job.records == Records::Lines && !feed.is_argument() && feed.strip(BYTE_ORDER_MARK)? {
+    if job.records == Records::Lines && !feed.input.is_argument() && feed.strip(BYTE_ORDER_MARK)? {
         sink.pass_byte_order_mark(is_whole)?;
     }
     logs::choose(&mut job.target, &mut feed)?;
@@ -335,7 +314,8 @@ const LEFT_OUT: [&str; 2] = ["is left out", "are left out"];
 /// Warns about selected fields, columns and keys that no file has, and about values and records that were rejected,
 /// unreadable or left out. Without a warning, the user would think that everything was converted. If `quiet`, warns
 /// only about values and records that are lost or could not be read.
-fn warn_about(job: &Job, stats: &Stats, options: &OutputOptions, quiet: bool) {
+fn warn_about(job: &Job, stats: &Stats, run: &Run) {
+    let (options, quiet) = (&run.options, run.destination.quiet);
     let selector = &job.target.selector;
     if !quiet {
         warn_missing(selector, stats);

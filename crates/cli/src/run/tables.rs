@@ -9,7 +9,7 @@ use crate::common::error::{Failure, warn};
 use crate::common::shown::shown;
 use crate::print::Sink;
 use crate::run::job::Job;
-use crate::run::pump::feed::Feed;
+use crate::run::pump::feed::{Cut, Feed};
 use crate::select::Selector;
 
 /// The columns of tables that the user asked for.
@@ -39,7 +39,7 @@ pub fn begin(
     if let Some(delimiter) = line.as_ref().and_then(|line| Dialect::named(without_end(line))) {
         naming = feed.first_record()?;
         dialect.delimiter = delimiter;
-        feed.set_dialect(dialect);
+        feed.cut = Cut::Table(dialect);
         line = feed.peek_record()?;
     }
     let failure = |feed: &Feed<'_>, message: &str| {
@@ -61,7 +61,7 @@ pub fn begin(
         }
         table.measure(without_end(&row));
     }
-    feed.set_table(table.clone());
+    feed.table = Some(table.clone());
     for line in [&naming, &header] {
         sink.stats.bytes_in += line.len() as u64;
         sink.lines += memchr::memchr_iter(feed.line_end(), line).count() as u64;

@@ -36,7 +36,7 @@ pub enum Format {
 
 impl Format {
     /// Reports whether a hyphen is in place of a missing value.
-    fn has_hyphens(self) -> bool {
+    pub fn has_hyphens(self) -> bool {
         match self {
             Format::Log(log, _) => !matches!(log.layout.shape, Shape::Json(_)),
             Format::Fields(separator) => !matches!(separator, Separator::Byte(_)),
@@ -58,7 +58,7 @@ pub enum FieldName {
 #[derive(Clone)]
 pub struct Selector {
     syntax: Syntax,
-    format: Format,
+    pub format: Format,
     /// The names of the values.
     names: Vec<String>,
     /// The fields, if the values are fields.
@@ -194,11 +194,6 @@ impl Selector {
     /// Returns the bytes that stay escaped in fields without quotes or brackets around them.
     pub fn usual(&self) -> ByteSet {
         self.fields.as_ref().map_or(ByteSet::EMPTY, |fields| kept_in(&fields.bare()))
-    }
-
-    /// Reports whether a hyphen is in place of a missing value.
-    pub fn has_hyphens(&self) -> bool {
-        self.format.has_hyphens()
     }
 
     /// Reports whether every record can be read.

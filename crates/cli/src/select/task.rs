@@ -102,8 +102,7 @@ impl Check {
         self.rest.extend_from_slice(piece);
         let window = &self.rest;
         let ready = if is_last { window.len() } else { ready(window, 0, AHEAD) };
-        let ends =
-            self.wanted.scan_window(&mut self.state, window, ready, shift, is_last, &mut report.findings);
+        let ends = self.wanted.scan_window(&mut self.state, window, ready, shift, is_last, &mut report.list);
         self.state.advance(ready);
         self.rest.drain(..ready);
         report.stats.bytes_in += piece.len() as u64;
@@ -119,23 +118,23 @@ impl Check {
         report: &mut Report,
         place: impl Fn(&mut [usize]),
     ) {
-        let from = report.findings.len();
-        self.wanted.scan_value(value, at.kind, &mut report.findings);
+        let from = report.list.findings.len();
+        self.wanted.scan_value(value, at.kind, &mut report.list);
         // Mapping the offsets takes another pass over the value, and most values have no findings.
-        if report.findings.len() == from {
+        if report.list.findings.len() == from {
             return;
         }
         // Findings of different kinds are not in the order of their offsets.
         let mut offsets: Vec<_> =
-            report.findings.since(from).iter().map(|finding| finding.offset as usize).collect();
+            report.list.findings[from..].iter().map(|finding| finding.offset as usize).collect();
         offsets.sort_unstable();
         let mut places = offsets.clone();
         place(&mut places);
-        for number in from..report.findings.len() {
-            let offset = report.findings.since(number)[0].offset as usize;
+        for number in from..report.list.findings.len() {
+            let offset = report.list.findings[number].offset as usize;
             let offset = places[offsets.partition_point(|&other| other < offset)];
             let line = report.line(record.chunk, record.end, offset);
-            let finding = &mut report.findings.since(number)[0];
+            let finding = &mut report.list.findings[number];
             (finding.offset, finding.line) = (offset as i64, line);
             self.found_in.push(Some(at.index));
         }
@@ -147,7 +146,7 @@ impl Check {
         if self.wanted.contains(Group::Unreadable) {
             let Refusal { offset, reason } = refusal;
             let line = report.line(record.chunk, record.end, *offset);
-            report.findings.add(Group::Unreadable, line, *offset as i64, format_args!("{reason}"));
+            report.list.add(Group::Unreadable, line, *offset as i64, format_args!("{reason}"));
             self.found_in.push(None);
         }
     }
@@ -161,7 +160,7 @@ impl Check {
         report: &mut Report,
         name: impl Fn(usize) -> Option<(&'static str, String)>,
     ) {
-        for (finding, index) in report.findings.since(from).iter_mut().zip(self.found_in.drain(..)) {
+        for (finding, index) in report.list.findings[from..].iter_mut().zip(self.found_in.drain(..)) {
             let Some((kind, name)) = index.and_then(&name) else { continue };
             finding.value = Some(Value { kind, name, at: finding.offset - start as i64 });
         }

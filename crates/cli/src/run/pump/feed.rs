@@ -41,13 +41,14 @@ pub enum Piece {
 
 /// A block of input. In a table, the block also has the ends of its rows, and in HTML, its URLs.
 pub struct Block {
-    bytes: Buffer,
-    /// The two bytes of the input before the block: see [`Chunk::before`].
-    before: [u8; 2],
+    pub bytes: Buffer,
+    /// The two bytes of the input before the block, or zeros for those that do not exist. They are right only if the input
+    /// is cut by [`Cut::Blocks`].
+    pub before: [u8; 2],
     ends: RowMarks,
     links: Vec<Link>,
-    /// See [`Chunk::is_unread`].
-    is_unread: bool,
+    /// Whether the block is HTML in a `noscript` element that is too long to be searched for URLs.
+    pub is_unread: bool,
 }
 
 impl Block {
@@ -62,26 +63,10 @@ impl Block {
         }
     }
 
-    /// Returns the size of the block, in bytes.
-    pub fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Returns the bytes of the block.
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
-    }
-
     /// Returns the first `len` bytes of the block as a chunk.
     pub fn chunk(&self, len: usize) -> Chunk<'_> {
-        let ends = Some(&self.ends).filter(|ends| !ends.is_empty());
-        Chunk {
-            bytes: &self.bytes[..len],
-            before: self.before,
-            ends,
-            links: &self.links,
-            is_unread: self.is_unread,
-        }
+        let marks = Some(&self.ends).filter(|ends| !ends.is_empty());
+        Chunk { bytes: &self.bytes[..len], marks, block: self }
     }
 }
 
@@ -89,22 +74,18 @@ impl Block {
 #[derive(Clone, Copy)]
 pub struct Chunk<'a> {
     pub bytes: &'a [u8],
-    /// The two bytes of the input before the chunk, or zeros for those that do not exist. They are right only if the
-    /// input is cut by [`Cut::Blocks`].
-    pub before: [u8; 2],
-    /// The ends of the rows, if the chunk is part of a table; `None` if each record is a line.
-    ends: Option<&'a RowMarks>,
-    /// The URLs, if the chunk is HTML.
-    links: &'a [Link],
-    /// Whether the chunk is HTML in a `noscript` element that is too long to be searched for URLs.
-    pub is_unread: bool,
+    /// The ends of rows, and the places of the bytes that are needed to find cells, if the chunk is part of a table and has
+    /// a quote; `None` if each record is a line.
+    pub marks: Option<&'a RowMarks>,
+    /// The block that begins with the chunk.
+    pub block: &'a Block,
 }
 
 impl<'a> Chunk<'a> {
     /// Returns the start of the record that contains the byte at `at`. This record is the one at `start` or a later
     /// one. Lines end in `end`.
     pub fn start_of(&self, at: usize, start: usize, end: u8) -> usize {
-        match self.ends {
+        match self.marks {
             None => memchr::memrchr(end, &self.bytes[start..at]).map_or(start, |found| start + found + 1),
             Some(ends) => ends.start(at),
         }
@@ -113,7 +94,7 @@ impl<'a> Chunk<'a> {
     /// Returns the end of the record at `start`, including its line end. Lines end in `end`.
     #[inline]
     pub fn end_of(&self, start: usize, end: u8) -> usize {
-        let found = match self.ends {
+        let found = match self.marks {
             None => memchr::memchr(end, &self.bytes[start..]).map(|found| start + found + 1),
             Some(ends) => ends.end(start),
         };
@@ -123,17 +104,11 @@ impl<'a> Chunk<'a> {
     /// Returns the start tags that contain URLs, if the chunk is HTML, each with these URLs.
     pub fn tags(&self) -> impl Iterator<Item = (Record<'a>, &'a [Link])> + use<'a> {
         let chunk = self.bytes;
-        let tags = self.links.chunk_by(|one, other| one.tag == other.tag);
+        let tags = self.block.links.chunk_by(|one, other| one.tag == other.tag);
         tags.map(move |links| {
             let Range { start, end: stop } = links[0].tag;
             (Record { chunk, start, stop, end: b'\n' }, links)
         })
-    }
-
-    /// Returns the places of row ends, and of the bytes that are needed to find cells, if the chunk is part of a table
-    /// and has a quote.
-    pub fn marks(&self) -> Option<&'a RowMarks> {
-        self.ends
     }
 
     /// Returns the record from offset `start` to `end`.
@@ -146,18 +121,19 @@ impl<'a> Chunk<'a> {
 
 /// Cuts one input into chunks.
 pub struct Feed<'i> {
-    input: &'i mut Input,
-    cut: Cut,
+    pub input: &'i mut Input,
+    pub cut: Cut,
     /// The bytes that have been read from the input but not handed out.
     carry: Vec<u8>,
     /// The last two bytes of the last chunk, or zeros for those that do not exist.
     before: [u8; 2],
     /// The offset in the input of the next byte to be handed out.
-    offset: u64,
+    pub offset: u64,
     /// The number of bytes from which on a block no longer grows for a long record. It can be larger from the start.
     limit: usize,
-    /// The columns of the table, after the header or the first row was read.
-    table: Option<Table>,
+    /// The columns of the table, after the header or the first row was read, so that reading can go on after an unreadable
+    /// row.
+    pub table: Option<Table>,
     /// The state of the CSV scanner inside a long record.
     ends: Option<Ends>,
     /// The parser of HTML, which has read all input up to the end of `carry`.
@@ -173,34 +149,14 @@ impl<'i> Feed<'i> {
         Feed { input, cut, carry, before: [0; 2], offset, limit, table: None, ends: None, html: None }
     }
 
-    /// Reads the rest of the input as rows of `dialect`.
-    pub fn set_dialect(&mut self, dialect: Dialect) {
-        self.cut = Cut::Table(dialect);
-    }
-
-    /// Reads the rest of the input as rows of `table`, so that reading can go on after an unreadable row.
-    pub fn set_table(&mut self, table: Table) {
-        self.table = Some(table);
-    }
-
-    /// Returns the offset in the input of the next byte to be handed out.
-    pub fn offset(&self) -> u64 {
-        self.offset
-    }
-
     /// Returns the length of the input file less the bytes that were handed out; 0 if the input is not a regular file.
     pub fn rest_of_file(&self) -> u64 {
-        self.input.version.as_ref().map_or(0, |version| version.len().saturating_sub(self.offset))
+        self.input.version.as_ref().map_or(0, |version| version.len.saturating_sub(self.offset))
     }
 
     /// Returns the name of the input.
     pub fn name(&self) -> &str {
         &self.input.name
-    }
-
-    /// Reports whether the input is text from the command line.
-    pub fn is_argument(&self) -> bool {
-        self.input.is_argument()
     }
 
     /// Returns the byte that is counted for line numbers.
@@ -429,7 +385,7 @@ impl<'i> Feed<'i> {
                 (len, false)
             }
             Piece::End => (0, false),
-            Piece::Long { .. } => (block.len(), true),
+            Piece::Long { .. } => (block.bytes.len(), true),
         };
         let bytes = &block.bytes[..len];
         let end = match self.cut {

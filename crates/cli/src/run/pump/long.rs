@@ -17,7 +17,7 @@ pub fn pass(
     offset: u64,
 ) -> Result<(), Failure> {
     let Buffers { block, out, report, .. } = buffers;
-    let block = block.bytes_mut();
+    let block = &mut block.bytes;
     let (end, reason) = (feed.line_end(), feed.too_long());
     let long = job.long(block, &reason, report);
     sink.take(offset, &[], report)?;

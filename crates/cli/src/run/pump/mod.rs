@@ -35,10 +35,10 @@ pub fn pump(
         Some(buffers) => Buffers { report: job.report(), ..buffers },
         None => Buffers::new(job.block(), job.report()),
     };
-    let start = feed.offset();
+    let start = feed.offset;
     let mut number = None;
     loop {
-        if number.is_none() && (feed.offset() - start).max(feed.rest_of_file()) >= SMALL {
+        if number.is_none() && (feed.offset - start).max(feed.rest_of_file()) >= SMALL {
             number = Some(threads.number());
         }
         if let Some(number) = number.filter(|&number| number > 1) {
@@ -91,7 +91,7 @@ impl Buffers {
 
     /// Reports whether a long record has made the block grow.
     pub fn has_grown(&self) -> bool {
-        self.block.len() > self.size
+        self.block.bytes.len() > self.size
     }
 
     /// Frees the additional memory that a long record needed.
