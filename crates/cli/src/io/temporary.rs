@@ -77,17 +77,13 @@ impl Spill {
 
     /// Appends a row.
     pub fn push(&mut self, number: u64, mut key: &[u8], line: &[u8]) -> Result<(), Failure> {
-        let mut head = [0; HEAD];
         let mut shared = 0;
         // Most keys are lines without their ends. For such a key, only the length is written.
         if line.starts_with(key) {
             (shared, key) = (key.len(), &[]);
         }
-        let values = [number, shared as u64, key.len() as u64, line.len() as u64];
-        for (place, value) in head.chunks_exact_mut(8).zip(values) {
-            place.copy_from_slice(&value.to_le_bytes());
-        }
-        [&head[..], key, line].iter().try_for_each(|bytes| self.0.write_all(bytes)).map_err(failure)
+        let head = [number, shared as u64, key.len() as u64, line.len() as u64].map(u64::to_le_bytes);
+        [head.as_flattened(), key, line].iter().try_for_each(|bytes| self.0.write_all(bytes)).map_err(failure)
     }
 
     /// Returns a reader of the rows, from the first one on.
@@ -98,26 +94,21 @@ impl Spill {
     }
 }
 
-/// The length of the four numbers before a row, in bytes.
-const HEAD: usize = 32;
-
 /// The rows of a temporary file that have not been read yet.
 pub struct Rows(BufReader<File>);
 
 impl Rows {
     /// Reads the next row into `row`. Returns false at the end of the file.
     pub fn next(&mut self, row: &mut Row) -> Result<bool, Failure> {
-        let mut head = [0; HEAD];
-        match self.0.read_exact(&mut head) {
+        let mut head = [[0; 8]; 4];
+        match self.0.read_exact(head.as_flattened_mut()) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(false),
             result => result.map_err(failure)?,
         }
-        let value = |index: usize| {
-            head[8 * index..][..8].iter().rev().fold(0_u64, |all, byte| (all << 8) | u64::from(*byte))
-        };
-        (row.number, row.shared) = (value(0), value(1) as usize);
-        for (index, bytes) in [(2, &mut row.key), (3, &mut row.line)] {
-            bytes.resize(value(index) as usize, 0);
+        let [number, shared, key, line] = head.map(u64::from_le_bytes);
+        (row.number, row.shared) = (number, shared as usize);
+        for (len, bytes) in [(key, &mut row.key), (line, &mut row.line)] {
+            bytes.resize(len as usize, 0);
             self.0.read_exact(bytes).map_err(failure)?;
         }
         Ok(true)

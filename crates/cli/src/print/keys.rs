@@ -529,9 +529,7 @@ fn id_of(head: &[u8; HEAD]) -> u128 {
 fn head(id: u128, numbers: [usize; 3]) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     head[..16].copy_from_slice(&id.to_le_bytes());
-    for (place, number) in head[16..].chunks_exact_mut(4).zip(numbers) {
-        place.copy_from_slice(&(number as u32).to_le_bytes());
-    }
+    head[16..].copy_from_slice(numbers.map(|number| (number as u32).to_le_bytes()).as_flattened());
     head
 }
 
