@@ -167,7 +167,8 @@ impl Syntax {
     pub fn is_sequential(&self) -> bool {
         match &self.0 {
             Kind::Log(reader) => reader.has_header(),
-            Kind::Wrapper(lines) => lines.has_parts(),
+            // The others write a line that is too long in parts, each of which is a record.
+            Kind::Wrapper(lines) => lines.wrapper != Wrapper::Syslog,
             Kind::Nested(nested) => nested.outer.is_sequential() || nested.inner.is_sequential(),
             _ => false,
         }

@@ -51,11 +51,6 @@ impl Lines {
         Lines { wrapper, goes_on: [false; 2], json: json::Reader::new(paths, Vec::new()) }
     }
 
-    /// Reports whether the logger writes a line that is too long in parts, each of which is a record.
-    pub fn has_parts(&self) -> bool {
-        self.wrapper != Wrapper::Syslog
-    }
-
     /// Returns the place of the program's record in `line`. A part of a longer line is unreadable.
     pub fn find(&mut self, line: &[u8]) -> Result<Place, Unreadable> {
         let (range, escaping, stream, goes_on) = match self.wrapper {

@@ -257,10 +257,8 @@ fn findings(url: &[u8]) -> Vec<(i64, &'static str, String)> {
     groups.retain(|group| ![Ambiguous, Control, Illegal, Needless, NonAscii].contains(group));
     let mut list = List::default();
     Criteria::new(&groups, &[], Dialect::Rfc3986, b'\n').scan_value(url, Kind::Text, &mut list);
-    list.findings
-        .iter()
-        .map(|found| (found.offset, found.group.name(), list.text(found).to_owned()))
-        .collect()
+    let text = |found| list.text(found).to_owned();
+    list.findings.iter().map(|found| (found.offset, found.group.name(), text(found))).collect()
 }
 
 /// Returns the routes of a request for `url`, each with its servers. A target without a slash at its start has none.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use simdpct::{ByteSet, MalformedEscape, decode_escape};
 
-use super::{Convert, Unit, Value, percent_u, printable};
+use super::{Convert, Text, Unit, Value, percent_u, printable};
 use crate::common::charset::Charset;
 use crate::common::escape::escape;
 use crate::common::fault::{Handling, Policy, malformed};
@@ -387,13 +387,8 @@ impl Convert for Decoder {
         self.decode(value.bytes, value.keep, Records::Raw, handling, out)
     }
 
-    fn append_many(
-        &mut self,
-        text: &[u8],
-        records: Records,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Option<u64> {
+    fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
+        let Text { bytes: text, records, handling } = text;
         let reads_alone =
             |charset: Charset| charset.is_stateful() || charset.is_guessed() || charset.has_inner_digits();
         if self.charset().is_some_and(reads_alone) {

@@ -3,7 +3,7 @@
 use simdpct::{ByteSet, HexCase};
 use simdpct_records::Kind;
 
-use super::{Convert, Unit, Value};
+use super::{Convert, Text, Unit, Value};
 use crate::common::charset::Charset;
 use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Refusal, not_utf8};
@@ -107,13 +107,8 @@ impl Convert for Encoder {
         self.encode(value.bytes, Records::Raw, handling.not_text, out).map(|()| 0)
     }
 
-    fn append_many(
-        &mut self,
-        text: &[u8],
-        records: Records,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Option<u64> {
+    fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
+        let Text { bytes: text, records, handling } = text;
         if self.options.charset.is_some_and(Charset::is_stateful) {
             return None;
         }

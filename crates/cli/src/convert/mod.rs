@@ -64,16 +64,24 @@ pub enum Escapes {
     Decoded,
 }
 
+/// The text of many records.
+#[derive(Clone, Copy)]
+pub struct Text<'t> {
+    pub bytes: &'t [u8],
+    pub records: Records,
+    pub handling: Handling,
+}
+
 /// A conversion of values. Each thread has a clone of it.
 pub trait Convert: CloneBox + Send {
     /// Appends the converted `value` to `out`, and returns the number of layers: how many times decoding changed it. After an error, the
     /// appended bytes are meaningless.
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal>;
 
-    /// Appends the converted `text` of many `records`, and returns the number of records that were rejected but kept.
+    /// Appends the converted `text` of many records, and returns the number of records that were rejected but kept.
     /// Returns `None` if records must be converted one after the other, or if one is rejected and not kept. The
     /// appended bytes are then meaningless.
-    fn append_many(&mut self, _: &[u8], _: Records, _: Handling, _: &mut Vec<u8>) -> Option<u64> {
+    fn append_many(&mut self, _: Text<'_>, _: &mut Vec<u8>) -> Option<u64> {
         None
     }
 
@@ -199,31 +207,26 @@ impl Conversion {
     }
 
     /// Appends the new records for those of `text` to `out`, up to the first one that is rejected. Returns the length of their old text.
-    pub fn convert_many(
-        &mut self,
-        text: &[u8],
-        records: Records,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> usize {
+    pub fn convert_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> usize {
+        let Text { bytes, records, handling } = text;
         let start = out.len();
         if !self.is_printable
-            && let Some(kept) = self.inner.append_many(text, records, handling, out)
+            && let Some(kept) = self.inner.append_many(text, out)
             && (kept == 0 || !handling.rejected.rejects())
-            && (self.escapes.is_none() || self.check(text, out, start, handling))
+            && (self.escapes.is_none() || self.check(bytes, out, start, handling))
         {
             self.kept += kept;
-            return text.len();
+            return bytes.len();
         }
         out.truncate(start);
         let (keep, mut done) = (records.structure(), 0);
-        while done < text.len() {
-            let record = &text[done..records.end_of(text, done)];
-            let bytes = &record[..records.without_end(record)];
-            if self.convert(Value { bytes, kind: Kind::Text, keep: &keep }, handling, out).is_err() {
+        while done < bytes.len() {
+            let record = &bytes[done..records.end_of(bytes, done)];
+            let value = &record[..records.without_end(record)];
+            if self.convert(Value { bytes: value, kind: Kind::Text, keep: &keep }, handling, out).is_err() {
                 break;
             }
-            out.extend_from_slice(&record[bytes.len()..]);
+            out.extend_from_slice(&record[value.len()..]);
             done += record.len();
         }
         done

@@ -7,7 +7,7 @@ use simdpct_records::Kind;
 use simdpct_uri::canon::hidden_schemes;
 
 use super::decode::{DecodeOptions, Decoder};
-use super::{Convert, Unit, Value};
+use super::{Convert, Text, Unit, Value};
 use crate::common::charset::Charset;
 use crate::common::escape::escape;
 use crate::common::fault::Handling;
@@ -78,12 +78,8 @@ impl UrlPartDecoder {
 }
 
 impl Convert for UrlPartDecoder {
-    fn append(
-        &mut self,
-        Value { bytes: url, kind, keep }: Value<'_>,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<usize, Refusal> {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let Value { bytes: url, kind, keep } = value;
         let at = target::offsets(kind, url);
         let (mut start, end) = match self.part {
             UrlPart::Path => (at.path_start, at.path_end),
@@ -160,23 +156,14 @@ impl Normalizer {
 }
 
 impl Convert for Normalizer {
-    fn append(
-        &mut self,
-        Value { bytes, kind, keep }: Value<'_>,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<usize, Refusal> {
+    fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let Value { bytes, kind, keep } = value;
         // The colon of a host and a port ends no scheme.
         self.normalize(bytes, kind != Kind::Authority, None, keep, handling, out)
     }
 
-    fn append_many(
-        &mut self,
-        text: &[u8],
-        records: Records,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Option<u64> {
+    fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
+        let Text { bytes: text, records, handling } = text;
         let keep = records.structure();
         self.normalize(text, true, Some(records.end()), &keep, handling, out).ok().map(|_| 0)
     }

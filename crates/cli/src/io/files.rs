@@ -12,7 +12,7 @@ use super::names::{Names, Sources};
 use super::output::{Output, OutputFileOptions};
 use super::progress::Progress;
 use super::replacement::{self, Folders};
-use super::streams::{self, Identity};
+use super::streams::{self, Identity, Version};
 use crate::common::error::{Failure, Outcome};
 use crate::common::shown::shown;
 
@@ -192,9 +192,7 @@ impl Taken<'_> {
     /// Fails if the file `name`, which is open as `input`, must not be replaced.
     fn check(&self, name: &Path, input: &Input) -> Result<(), Failure> {
         let refused = |what: &str| Err(refused(name, what));
-        let Some(identity) = input.version.as_ref().and_then(|version| version.identity) else {
-            return Ok(());
-        };
+        let Some(Version { identity: Some(identity), .. }) = input.version else { return Ok(()) };
         if streams::shared(identity).is_some() {
             return refused(
                 "standard output or standard error is redirected to this file, so it cannot be replaced",

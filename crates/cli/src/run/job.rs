@@ -14,7 +14,7 @@ use crate::common::records::Records;
 use crate::common::utf8;
 use crate::convert::policy::{Action, Record, ValueHandler};
 use crate::convert::report::Report;
-use crate::convert::{Conversion, Unit};
+use crate::convert::{Conversion, Text, Unit};
 use crate::io::BLOCK;
 use crate::print::keys::{Frame, Identity};
 use crate::print::preview;
@@ -352,7 +352,7 @@ impl Job {
     /// text, even if they come from JSON.
     fn null(&self) -> &'static [u8] {
         match &self.task {
-            Task::Convert(_) if self.form.is_whole() && self.target.selector.has_json_records() => b"null",
+            Task::Convert(_) if self.form.is_whole() && self.target.selector.syntax.is_json() => b"null",
             Task::Convert(handler) => handler.null,
             Task::Check(_) => b"",
         }
@@ -387,9 +387,10 @@ impl Job {
             }
             Action::Drop => {
                 report.stats.dropped += 1;
-                // An unreadable record was searched only in part, so it does not show which places it lacks.
+                // The record may have been left before each value was treated. An unreadable record was searched only in
+                // part, so it does not show which places it lacks.
                 if report.stats.unreadable == unreadable {
-                    self.target.selector.find_rest(&mut report.stats);
+                    self.target.selector.found.iter().for_each(|place| report.stats.find(place.index));
                 }
                 true
             }
@@ -432,7 +433,8 @@ impl Job {
         if let Some(Many::Blocks(convert)) = &mut self.many {
             report.is_open = bytes.last() != Some(&line_end);
             convert.inner.set_before(chunk.block.before);
-            let done = convert.convert_many(bytes, self.records, Handling::KEEP, out);
+            let text = Text { bytes, records: self.records, handling: Handling::KEEP };
+            let done = convert.convert_many(text, out);
             debug_assert!(done == bytes.len(), "nothing is rejected");
             return;
         }
@@ -461,7 +463,7 @@ impl Job {
         }
         let mut edit = Editor::new(bytes, 0, self.form, out);
         for (record, links) in chunk.tags() {
-            self.target.selector.set_links(links);
+            links.clone_into(&mut self.target.selector.links);
             if !self.record(record, record.stop, &mut edit, report) {
                 return;
             }

@@ -12,7 +12,7 @@ use crate::common::records::Records;
 use crate::common::utf8;
 use crate::convert::policy::ValueHandler;
 use crate::convert::report::Report;
-use crate::convert::{Conversion, Escapes};
+use crate::convert::{Conversion, Escapes, Text};
 use crate::select::Selector;
 
 /// The treatment of many records at once.
@@ -128,7 +128,7 @@ impl Batch {
     /// of this shape. `selector` has read `record` without an error.
     pub fn learn(&mut self, selector: &Selector, record: &[u8]) {
         if let Way::Field(codec) = &mut self.way {
-            selector.learn_shape(record, &mut codec.sweep);
+            codec.sweep.learn(record, &selector.found);
         }
     }
 
@@ -147,7 +147,8 @@ impl Batch {
             Way::Lines(convert, records, handling) => {
                 let near = memchr::memrchr(end, &rest[..rest.len().min(size)]);
                 let len = near.map_or_else(|| records.end_of(rest, 0), |near| near + 1);
-                let done = convert.convert_many(&rest[..len], *records, *handling, out);
+                let text = Text { bytes: &rest[..len], records: *records, handling: *handling };
+                let done = convert.convert_many(text, out);
                 report.stats.rejected += convert.take_kept();
                 (len, done)
             }

@@ -91,7 +91,13 @@ fn pass_all(run: &Run, job: &Job, print: &mut Print) -> Result<(Result<Outcome, 
                 // A preview shows each file separately, so no file repeats the header of another.
                 header = Header::default();
             }
-            let passed = pass(input, &mut sink, job.clone(), &mut header, *threads, &mut workspace);
+            let mut job = job.clone();
+            let passed = begin(input, &mut sink, &mut job, &mut header).and_then(|feed| {
+                job.choose_many();
+                // Only one thread can work if the meaning of a record depends on earlier records.
+                let threads = if job.target.selector.is_sequential() { Threads::ONE } else { *threads };
+                pump(feed, job, &mut sink, threads, &mut workspace)
+            });
             has_read |= passed.is_ok();
             match (passed, &mut *sink.print) {
                 (Err(Failure::Enough), Print::Findings(findings)) => Ok(findings.next() != Next::Nothing),
@@ -278,22 +284,6 @@ fn begin<'i>(
 /// The maximum length, in bytes, of a line that is checked as a URL, unless the user allows longer records. Longer lines are
 /// checked only for suspicious escapes.
 const LONGEST: usize = 16 << 20;
-
-/// Passes the file `input` through `job` to `sink`. `first` keeps the header of the first table of the output.
-fn pass(
-    input: &mut Input,
-    sink: &mut Sink<'_>,
-    mut job: Job,
-    first: &mut Header,
-    threads: Threads,
-    workspace: &mut Workspace,
-) -> Result<(), Failure> {
-    let feed = begin(input, sink, &mut job, first)?;
-    job.choose_many();
-    // Only one thread can work if the meaning of a record depends on earlier records.
-    let threads = if job.target.selector.is_sequential() { Threads::ONE } else { threads };
-    pump(feed, job, sink, threads, workspace)
-}
 
 /// The words after the number of unreadable records in a warning: for one record, and for several.
 const UNREADABLE: [&str; 2] = ["record is unreadable", "records are unreadable"];

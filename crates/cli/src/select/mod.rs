@@ -57,7 +57,7 @@ pub enum FieldName {
 /// The values of records that the user selected.
 #[derive(Clone)]
 pub struct Selector {
-    syntax: Syntax,
+    pub syntax: Syntax,
     pub format: Format,
     /// The names of the values.
     names: Vec<String>,
@@ -68,9 +68,9 @@ pub struct Selector {
     /// An escaping that is undone in values after the escapings of the record's syntax.
     more: Escaping,
     /// The places of the values of the current record.
-    found: Vec<Place>,
+    pub found: Vec<Place>,
     /// The URLs of the next start tag.
-    links: Vec<Link>,
+    pub links: Vec<Link>,
     /// The bytes that stay escaped in a value, for the properties of each place that was seen.
     kept: Vec<(Around, ByteSet)>,
     /// Buffers for the old value and the new one.
@@ -175,20 +175,9 @@ impl Selector {
         self.log().is_some_and(|log| matches!(log.layout.shape, Shape::Json(_)))
     }
 
-    /// Reports whether each record is a JSON document, which may be that of a logger around the record of a program.
-    pub fn has_json_records(&self) -> bool {
-        self.syntax.is_json()
-    }
-
     /// Reports whether `null` can be written instead of the value at `place` and its quotes.
     fn can_be_null(&self, place: &Place) -> bool {
         self.is_json() && place.whole() != place.range
-    }
-
-    /// Sets the URLs of the tag that is rewritten next.
-    pub fn set_links(&mut self, links: &[Link]) {
-        self.links.clear();
-        self.links.extend_from_slice(links);
     }
 
     /// Returns the bytes that stay escaped in fields without quotes or brackets around them.
@@ -247,11 +236,6 @@ impl Selector {
         (sweep.fields().is_some() == is_new).then_some(sweep)
     }
 
-    /// Lets `sweep` learn the text around the values of `record`, which was read last and is readable.
-    pub fn learn_shape(&self, record: &[u8], sweep: &mut Sweep) {
-        sweep.learn(record, &self.found);
-    }
-
     /// Returns the type and name of value number `index`, such as `field` and `5.2`, `column` and `url`, or `key` and
     /// `request.url`; `None` if each record is one value.
     pub fn name(&self, index: usize) -> Option<(&'static str, String)> {
@@ -270,11 +254,6 @@ impl Selector {
         let count = self.count();
         stats.searched
             && ((0..count).all(|index| stats.found(index)) || count < 64 && self.missing(stats).is_empty())
-    }
-
-    /// Marks all places in the current record as found, because the record was left before each value was treated.
-    pub fn find_rest(&self, stats: &mut Stats) {
-        self.found.iter().for_each(|place| stats.find(place.index));
     }
 
     /// Returns one message for each selected place that no record had, by the counts in `stats`.

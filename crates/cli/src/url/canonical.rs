@@ -10,7 +10,7 @@ use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal};
 use crate::common::records::Records;
 use crate::common::target;
-use crate::convert::{Convert, Value};
+use crate::convert::{Convert, Text, Value};
 
 /// Converts a URL to the canonical form of a profile.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,8 @@ impl Convert for Canonical {
         target::convert(kind, bytes, self.no_scheme, out, canonicalize)
     }
 
-    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
+    fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
+        let Text { bytes: text, records, .. } = text;
         let mut kept = 0;
         let is_done = records == Records::Lines && !self.no_scheme;
         if is_done {

@@ -12,7 +12,7 @@ use crate::common::fault::{Handling, Policy};
 use crate::common::reason::{Reason, Refusal, refuse};
 use crate::common::records::Records;
 use crate::common::utf8;
-use crate::convert::{Convert, Value};
+use crate::convert::{Convert, Text, Value};
 
 /// Converts a form to its pairs, as a row of alternating names and values or as a JSON array of pairs.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,8 @@ impl Convert for FromForm {
         refusal.map_or(Ok(usize::from(is_decoded)), Err)
     }
 
-    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
+    fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
+        let Text { bytes: text, records, .. } = text;
         if records != Records::Lines || self.style != Style::Tsv || self.charset.is_some() {
             return None;
         }

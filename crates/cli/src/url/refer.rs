@@ -12,7 +12,7 @@ use crate::common::fault::Handling;
 use crate::common::reason::{Reason, Refusal, refuse};
 use crate::common::records::Records;
 use crate::common::{target, utf8};
-use crate::convert::{Convert, Value};
+use crate::convert::{Convert, Text, Value};
 
 /// The bytes that a URI can contain, and the line feed.
 const URI_LINES: ByteSet = sets::RFC3986_URI.to_byte_set().add(b"\n");
@@ -126,7 +126,8 @@ impl Convert for Resolve {
         Ok(0)
     }
 
-    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
+    fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
+        let Text { bytes: text, records, .. } = text;
         // Line ends of the base must be escaped in results, which only the conversion of single values does.
         let has_lines = memchr::memchr3(b'\r', b'\n', 0, self.bases.last()?).is_some();
         if records != Records::Lines || has_lines {
@@ -238,7 +239,8 @@ impl Convert for ToUri {
         })
     }
 
-    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
+    fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
+        let Text { bytes: text, records, .. } = text;
         if records != Records::Lines || memchr::memchr(b'\r', text).is_some() {
             return None;
         }
@@ -276,7 +278,8 @@ impl Convert for ToIri {
         })
     }
 
-    fn append_many(&mut self, text: &[u8], records: Records, _: Handling, out: &mut Vec<u8>) -> Option<u64> {
+    fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
+        let Text { bytes: text, records, .. } = text;
         // The conversion changes only escapes of characters outside ASCII, which begin with a digit from C to F, and
         // names in Punycode, which have two hyphens.
         let may_change = |text: &[u8]| {

@@ -16,7 +16,7 @@ use crate::common::fault::Handling;
 use crate::common::reason::{Refusal, not_utf8, refuse};
 use crate::common::records::Records;
 use crate::common::{target, utf8};
-use crate::convert::{Convert, Value};
+use crate::convert::{Convert, Text, Value};
 
 /// The options for reading the parts of URLs.
 #[derive(Clone, Debug, Default)]
@@ -279,13 +279,8 @@ impl Convert for PartsWriter {
         Ok(usize::from(is_decoded))
     }
 
-    fn append_many(
-        &mut self,
-        text: &[u8],
-        records: Records,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Option<u64> {
+    fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
+        let Text { bytes: text, records, handling } = text;
         let is_list = |item: &Item| item.part.list().is_some();
         let is_line = |text: &[u8]| memchr::memchr3(b'\r', b'\n', 0, text).is_none();
         let is_slow =
