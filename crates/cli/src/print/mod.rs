@@ -5,13 +5,14 @@ pub mod keys;
 pub mod preview;
 
 use std::fmt::Write;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use self::findings::Findings;
 use self::keys::{Counts, Distinct};
 use self::preview::Preview;
-use crate::common::error::Failure;
+use crate::common::error::{Failure, warn};
 use crate::common::reason::Refusal;
 use crate::common::records::{BYTE_ORDER_MARK, Records};
 use crate::convert::report::Report;
@@ -49,10 +50,48 @@ pub struct Sink<'o> {
     is_start: bool,
     /// Whether anything has been written at all.
     is_used: bool,
+    /// The header of the first table of the output. In a preview, which shows each file separately, it is that of the current
+    /// file.
+    pub header: Header,
     /// The name of the current input.
     pub file: String,
     /// The number of lines before the next chunk.
     pub lines: u64,
+}
+
+/// The header of the first table of an output.
+#[derive(Default)]
+pub struct Header {
+    names: Option<Vec<Vec<u8>>>,
+    /// Whether the user has been warned that the output repeats the header.
+    has_warned: bool,
+}
+
+impl Header {
+    /// Reports whether `names`, the header of `file`, must be written. With `one_header`, only the first header is
+    /// written, and each later header must be equal to it.
+    pub fn is_written(&mut self, names: Vec<Vec<u8>>, one_header: bool, file: &str) -> Result<bool, Failure> {
+        let Some(first) = &self.names else {
+            self.names = Some(names);
+            return Ok(true);
+        };
+        if one_header {
+            if *first == names {
+                return Ok(false);
+            }
+            let error = io::Error::other(
+                "its header is not that of the first file, so the file is left out of the one table",
+            );
+            return Err(Failure::missing(file, error));
+        }
+        if *first == names && !self.has_warned {
+            self.has_warned = true;
+            warn(format_args!(
+                "{file}: the header is that of the first file, and is written again; --one-header leaves it out"
+            ));
+        }
+        Ok(true)
+    }
 }
 
 /// Opens the file of `--rejects`, which will get the name `path` at the end of the run. `sync` says whether the file must
@@ -73,7 +112,8 @@ impl<'o> Sink<'o> {
     ) -> Sink<'o> {
         let end = Some(records.end()).filter(|_| records != Records::Raw);
         let (is_open, is_start, is_used) = (false, true, false);
-        Sink { output, stats, rejects, print, end, is_open, is_start, is_used, file: String::new(), lines: 0 }
+        let (header, file) = (Header::default(), String::new());
+        Sink { output, stats, rejects, print, end, is_open, is_start, is_used, header, file, lines: 0 }
     }
 
     /// Starts with the results of `input`. Fails if the output is this file, unless the output replaces it at the end,
@@ -89,6 +129,7 @@ impl<'o> Sink<'o> {
         }
         if let Print::Preview(preview) = self.print {
             preview.file(&input.path);
+            self.header = Header::default();
         }
         (self.is_start, self.file, self.lines) = (true, name.clone(), 0);
         Ok(())

@@ -16,7 +16,7 @@ use self::job::{Job, Results, Spec};
 use self::logs::LogSelection;
 use self::pump::feed::{Cut, Feed};
 use self::pump::{Threads, Workspace, pump};
-use self::tables::{Columns, Header};
+use self::tables::Columns;
 use crate::check::kind::Group;
 use crate::check::listing::List;
 use crate::common::error::{Failure, Outcome, warn};
@@ -84,15 +84,10 @@ fn pass_all(run: &Run, job: &Job, print: &mut Print) -> Result<(Result<Outcome, 
             distinct.clear();
         }
         let mut sink = Sink::new(output, &mut stats, rejects.as_mut(), print, job.records);
-        let mut header = Header::default();
         inputs.each(|input| {
             sink.next_file(input)?;
-            if let Print::Preview(_) = sink.print {
-                // A preview shows each file separately, so no file repeats the header of another.
-                header = Header::default();
-            }
             let mut job = job.clone();
-            let passed = begin(input, &mut sink, &mut job, &mut header).and_then(|feed| {
+            let passed = begin(input, &mut sink, &mut job).and_then(|feed| {
                 job.choose_many();
                 // Only one thread can work if the meaning of a record depends on earlier records.
                 let threads = if job.target.selector.is_sequential() { Threads::ONE } else { *threads };
@@ -233,14 +228,8 @@ pub fn check(run: &Run, job: &Job, findings: Findings) -> Result<Outcome, Failur
     result.map(|_| findings.outcome())
 }
 
-/// Starts to read the file `input` for `job`: finds the columns of a table, and writes its header to `sink`. `first`
-/// keeps the header of the first table of the output.
-fn begin<'i>(
-    input: &'i mut Input,
-    sink: &mut Sink<'_>,
-    job: &mut Job,
-    first: &mut Header,
-) -> Result<Feed<'i>, Failure> {
+/// Starts to read the file `input` for `job`: finds the columns of a table, and writes its header to `sink`.
+fn begin<'i>(input: &'i mut Input, sink: &mut Sink<'_>, job: &mut Job) -> Result<Feed<'i>, Failure> {
     let (end, mut limit) = (job.records.end(), (job.max_record as usize) << 20);
     let cut = match &job.target.selector {
         selector if selector.is_html() => Cut::Html,
@@ -277,7 +266,7 @@ fn begin<'i>(
         list.add(Group::Unreadable, 0, 0, text);
         findings.take(feed.name(), 0, 0, &list, sink.output)?;
     }
-    tables::begin(job, &mut feed, sink, first)?;
+    tables::begin(job, &mut feed, sink)?;
     Ok(feed)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use simdpct_records::{Dialect, Escaping, RETURNS, Table, without_end};
 
-use crate::common::error::{Failure, warn};
+use crate::common::error::Failure;
 use crate::common::shown::shown;
 use crate::print::Sink;
 use crate::run::job::Job;
@@ -24,13 +24,8 @@ pub struct Columns {
 }
 
 /// Reads the lines before the rows, if `job` takes tables: `sep=;`, which names the delimiter, and the header. Finds
-/// the selected columns, and writes these lines to `sink`. `first` keeps the header of the first table of the output.
-pub fn begin(
-    job: &mut Job,
-    feed: &mut Feed<'_>,
-    sink: &mut Sink<'_>,
-    first: &mut Header,
-) -> Result<(), Failure> {
+/// the selected columns, and writes these lines to `sink`.
+pub fn begin(job: &mut Job, feed: &mut Feed<'_>, sink: &mut Sink<'_>) -> Result<(), Failure> {
     let (columns, into) = (&job.target.columns, &job.into);
     let Some(mut dialect) = job.target.selector.table().map(Table::dialect) else { return Ok(()) };
     // Both lines have their ends, or are empty if the file has no such line.
@@ -71,7 +66,7 @@ pub fn begin(
     let mut is_written = job.writes_records() && last.is_some();
     if is_written && !header.is_empty() {
         let names = cells.chain([naming.clone()]).collect();
-        is_written = first.is_written(names, columns.one_header, feed.name())?;
+        is_written = sink.header.is_written(names, columns.one_header, feed.name())?;
     }
     if is_written {
         let mut out = Vec::new();
@@ -82,39 +77,4 @@ pub fn begin(
     let selector = Selector::columns(table).with_new_members(into).unescaping(columns.unescape);
     job.target.selector = selector;
     Ok(())
-}
-
-/// The header of the first table of an output.
-#[derive(Default)]
-pub struct Header {
-    names: Option<Vec<Vec<u8>>>,
-    /// Whether the user has been warned that the output repeats the header.
-    has_warned: bool,
-}
-
-impl Header {
-    /// Reports whether `names`, the header of `file`, must be written. With `one_header`, only the first header is
-    /// written, and each later header must be equal to it.
-    pub fn is_written(&mut self, names: Vec<Vec<u8>>, one_header: bool, file: &str) -> Result<bool, Failure> {
-        let Some(first) = &self.names else {
-            self.names = Some(names);
-            return Ok(true);
-        };
-        if one_header {
-            if *first == names {
-                return Ok(false);
-            }
-            let error = io::Error::other(
-                "its header is not that of the first file, so the file is left out of the one table",
-            );
-            return Err(Failure::missing(file, error));
-        }
-        if *first == names && !self.has_warned {
-            self.has_warned = true;
-            warn(format_args!(
-                "{file}: the header is that of the first file, and is written again; --one-header leaves it out"
-            ));
-        }
-        Ok(true)
-    }
 }
