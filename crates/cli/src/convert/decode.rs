@@ -150,23 +150,17 @@ impl Decoder {
         Some(len)
     }
 
-    /// Appends the decoded `value`, and returns the number of layers of escapes. The bytes of `around` stay escaped,
-    /// and `--printable` keeps the ends of `records`. After an error, the appended bytes are meaningless.
+    /// Appends the decoded `text`, and returns the number of layers of escapes. The bytes of `around` stay escaped, and
+    /// `--printable` keeps the ends of records. After an error, the appended bytes are meaningless.
     #[inline(always)]
-    pub fn decode(
-        &mut self,
-        value: &[u8],
-        around: &ByteSet,
-        records: Records,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<usize, Refusal> {
+    pub fn decode(&mut self, text: Text<'_>, around: &ByteSet, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let Text { bytes: value, handling, .. } = text;
         if self.place.around != *around {
             self.place = PlaceRules::new(&self.options, self.normalizes, around);
         }
         let start = out.len();
         if !self.options.is_plain() || handling.repairs() {
-            return self.steps(value, records, handling, out);
+            return self.steps(text, out);
         }
         if handling.malformed.rejects() {
             self.place.codec.strict().decode_append(value, out).map_err(malformed)?;
@@ -183,13 +177,8 @@ impl Decoder {
     }
 
     /// Runs all steps in turn.
-    fn steps(
-        &mut self,
-        value: &[u8],
-        records: Records,
-        handling: Handling,
-        out: &mut Vec<u8>,
-    ) -> Result<usize, Refusal> {
+    fn steps(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Result<usize, Refusal> {
+        let Text { bytes: value, records, handling } = text;
         if handling.malformed.rejects() {
             self.validate(value).map_err(malformed)?;
         }
@@ -384,17 +373,16 @@ fn search(mut low: usize, mut high: usize, is_enough: impl Fn(usize) -> bool) ->
 
 impl Convert for Decoder {
     fn append(&mut self, value: Value<'_>, handling: Handling, out: &mut Vec<u8>) -> Result<usize, Refusal> {
-        self.decode(value.bytes, value.keep, Records::Raw, handling, out)
+        self.decode(Text { bytes: value.bytes, records: Records::Raw, handling }, value.keep, out)
     }
 
     fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
-        let Text { bytes: text, records, handling } = text;
         let reads_alone =
             |charset: Charset| charset.is_stateful() || charset.is_guessed() || charset.has_inner_digits();
         if self.charset().is_some_and(reads_alone) {
             return None;
         }
-        self.decode(text, &records.structure(), records, handling, out).ok().map(|_| 0)
+        self.decode(text, &text.records.structure(), out).ok().map(|_| 0)
     }
 
     fn unit(&self) -> Unit {

@@ -5,7 +5,7 @@ use simdpct_records::Kind;
 
 use super::{Convert, Text, Unit, Value};
 use crate::common::charset::Charset;
-use crate::common::fault::{Handling, Policy};
+use crate::common::fault::Handling;
 use crate::common::reason::{Refusal, not_utf8};
 use crate::common::records::Records;
 use crate::common::utf8;
@@ -72,14 +72,9 @@ impl Encoder {
         }
     }
 
-    /// Appends the encoded `value`, which can consist of several `records`.
-    fn encode(
-        &mut self,
-        value: &[u8],
-        records: Records,
-        policy: Policy,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    /// Appends the encoded `text`.
+    fn encode(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        let Text { bytes: value, records, handling: Handling { not_text: policy, .. } } = text;
         let Some(charset) = self.options.charset else {
             let text = utf8::by_policy(value.into(), policy).map_err(not_utf8)?;
             self.escape(&text, records, out);
@@ -104,15 +99,14 @@ impl Convert for Encoder {
             out.extend_from_slice(value.bytes);
             return Ok(0);
         }
-        self.encode(value.bytes, Records::Raw, handling.not_text, out).map(|()| 0)
+        self.encode(Text { bytes: value.bytes, records: Records::Raw, handling }, out).map(|()| 0)
     }
 
     fn append_many(&mut self, text: Text<'_>, out: &mut Vec<u8>) -> Option<u64> {
-        let Text { bytes: text, records, handling } = text;
         if self.options.charset.is_some_and(Charset::is_stateful) {
             return None;
         }
-        self.encode(text, records, handling.not_text, out).ok().map(|()| 0)
+        self.encode(text, out).ok().map(|()| 0)
     }
 
     fn unit(&self) -> Unit {

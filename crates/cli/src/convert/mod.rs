@@ -64,7 +64,7 @@ pub enum Escapes {
     Decoded,
 }
 
-/// The text of many records.
+/// The text of many records, or one value if `records` is [`Records::Raw`].
 #[derive(Clone, Copy)]
 pub struct Text<'t> {
     pub bytes: &'t [u8],

@@ -59,7 +59,8 @@ impl UrlPartDecoder {
         let is_stateful = self.decoder.charset().is_some_and(Charset::is_stateful);
         let keep = if is_stateful { *keep } else { keep.add(self.delimiters).add(more) };
         let (from, start) = (out.len(), range.start);
-        let result = self.decoder.decode(&url[range], &keep, Records::Raw, handling, out);
+        let text = Text { bytes: &url[range], records: Records::Raw, handling };
+        let result = self.decoder.decode(text, &keep, out);
         let layers = result.map_err(|Refusal { offset, reason }| {
             // The byte that makes an escape malformed can follow the range.
             let reason = match (reason, simdpct::validate(&url[start + offset..])) {
@@ -144,7 +145,8 @@ impl Normalizer {
         let (mut from, mut layers) = (0, 0);
         let schemes = hidden_schemes(text, end).take_while(|_| has_scheme);
         for scheme in schemes.chain(std::iter::once(text.len()..text.len())) {
-            let result = self.0.decode(&text[from..scheme.start], keep, Records::Raw, handling, out);
+            let part = Text { bytes: &text[from..scheme.start], records: Records::Raw, handling };
+            let result = self.0.decode(part, keep, out);
             layers =
                 layers.max(result.map_err(|refusal| Refusal { offset: from + refusal.offset, ..refusal })?);
             from = scheme.end;
