@@ -182,8 +182,10 @@ impl Finder {
     /// Lets the parser read `new`, and [`END`] where it is needed.
     fn parse(&mut self, new: &[u8]) -> Result<(), RewritingError> {
         let Some(parser) = &mut self.parser else { return Ok(()) };
-        for piece in new.split_inclusive(|&byte| byte == b'>') {
-            parser.write(piece)?;
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'>', new).map(|at| at + 1).chain([new.len()]) {
+            parser.write(&new[start..end])?;
+            start = end;
             if std::mem::take(&mut lock(&self.found).needs_end) {
                 parser.write(END)?;
                 let found = &mut lock(&self.found);
