@@ -43,7 +43,7 @@ fn urls_of_values() {
             &["y", "z"],
         ),
         ("<noscript><a href=y>", &["y"]),
-        // Of all start tags, only those of foreign elements can close their elements.
+        // A start tag that ends in `/>` closes its element only if it is an element of SVG or MathML.
         ("<svg/><script>'<a href=x>'</script><Math a='b'/><title><a href=x></title><a href=y>", &["y"]),
         ("<svg><svg/><style><a href=y></style></svg><svg a=/><style><a href=z>", &["y", "z"]),
         ("<svg><desc/><style><a href=y></style><desc><math/><style/><a href=x>", &["y"]),

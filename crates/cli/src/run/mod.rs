@@ -64,7 +64,7 @@ pub struct OutputOptions {
     pub exit_code: bool,
 }
 
-/// What a run reads and writes.
+/// The input and the output of a run, and its threads.
 pub struct Run {
     pub sources: Sources,
     pub destination: Destination,

@@ -23,7 +23,7 @@ pub struct Edit {
     pub keep: Vec<String>,
     /// Patterns for the names of the parameters that are removed.
     pub drop: Vec<String>,
-    /// The parameters that replace all parameters with their names, and whether they are added if there are none.
+    /// The parameters that replace all parameters with their names. The flag says whether a parameter is added to a URL without its name.
     pub replace: Vec<(Parameter, bool)>,
     /// The parameters that are added at the end.
     pub append: Vec<Parameter>,
@@ -232,7 +232,8 @@ impl Edit {
         }
     }
 
-    /// Adds a parameter that replaces all parameters with its name. `adds` says whether it is added if there are none.
+    /// Notes that `new` replaces all parameters with its name. `adds` says whether `new` is added to a URL without this name.
+    /// Returns an error message if a replacement has the same name.
     pub fn replace(&mut self, new: Parameter, adds: bool) -> Result<(), String> {
         if self.replace.iter().any(|(known, _)| known.name == new.name) {
             return Err(format!("the parameter '{}' is given twice", new.name.escape_ascii()));

@@ -55,7 +55,7 @@ type Output = Box<dyn FnMut(&[u8]) + Send>;
 /// The maximum of memory for the open elements of a document, in bytes.
 const MEMORY: usize = 256 << 20;
 
-/// An end tag that makes the parser leave a `svg` or `math` element, and that closes no open element of HTML.
+/// The parser leaves a `svg` or `math` element at this end tag, which closes no open element of HTML.
 const END: &[u8] = b"</br>";
 
 /// The results for the part of a document that has been read.
